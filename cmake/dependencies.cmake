@@ -1,0 +1,11 @@
+# Everything from Debian's packages; packages.txt names them.
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(hwy REQUIRED)
+find_package(tomlplusplus REQUIRED)
+if(LOCKSTEP_TESTS)
+  find_package(GTest REQUIRED)
+endif()

@@ -1,0 +1,39 @@
+// Which algorithm a layer uses: a function of the whole layer's shape alone, never of device, batch or split.
+#pragma once
+
+namespace lockstep::arithmetic {
+
+// A convolution layer without groups, as a whole.
+struct ConvolutionShape {
+  int in_channels = 0, out_channels = 0;
+  int height = 0, width = 0;  // of the input
+  int kernel_height = 0, kernel_width = 0;
+  int stride_height = 1, stride_width = 1;
+  int padding_height = 0, padding_width = 0;
+
+  int out_height() const { return (height + 2 * padding_height - kernel_height) / stride_height + 1; }
+  int out_width() const { return (width + 2 * padding_width - kernel_width) / stride_width + 1; }
+};
+
+// Forward and input gradient.
+enum class ConvolutionAlgorithm {
+  direct,  // one fma chain per output element
+};
+
+enum class WeightGradientAlgorithm {
+  per_lane,  // A: a chain over (y, x) in each lane, then the lane tree
+  per_pack,  // B: one chain over (y, x, example) of the pack
+};
+
+struct ConvolutionAlgorithms {
+  ConvolutionAlgorithm convolution = ConvolutionAlgorithm::direct;
+  WeightGradientAlgorithm weight_gradient = WeightGradientAlgorithm::per_lane;
+  bool operator==(const ConvolutionAlgorithms&) const = default;
+};
+
+// Both channel counts are multiples of 16.
+bool uses_per_pack_chain(int in_channels, int out_channels);
+
+ConvolutionAlgorithms algorithms_for(const ConvolutionShape& shape);
+
+}  // namespace lockstep::arithmetic

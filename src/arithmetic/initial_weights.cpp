@@ -1,0 +1,22 @@
+#include "arithmetic/initial_weights.h"
+
+#include <cstddef>
+#include <string>
+
+#include "arithmetic/normal.h"
+#include "base/random.h"
+
+namespace lockstep::arithmetic {
+
+void fill_initial(std::span<float> values, std::string_view parameter_name, std::uint64_t seed, float sigma) {
+  constexpr std::uint32_t no_epoch = 0;
+  const std::uint32_t stream = stream_id("init:" + std::string(parameter_name));
+  for (std::size_t first = 0; first < values.size(); first += 4) {
+    const auto words = random_block(seed, first / 4, no_epoch, stream);
+    for (std::size_t i = first; i < values.size() && i < first + 4; ++i) {
+      values[i] = static_cast<float>(normal_of_word(words[i % 4])) * sigma;
+    }
+  }
+}
+
+}  // namespace lockstep::arithmetic

@@ -1,0 +1,13 @@
+// The weights a parameter starts with: the same for the same seed and name, whoever fills them.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace lockstep::arithmetic {
+
+// values[i] = N(0, sigma) of word i of the stream "init:" + parameter_name; the whole parameter in PyTorch's
+// element order.
+void fill_initial(std::span<float> values, std::string_view parameter_name, std::uint64_t seed, float sigma);
+
+}  // namespace lockstep::arithmetic

@@ -1,0 +1,21 @@
+#include "arithmetic/reference/pack_tree.h"
+
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace lockstep::arithmetic::reference {
+namespace {
+
+constexpr float kBig = 0x1p+30f;
+
+TEST(PackTreeTwin, SplitsAtThePowerOfTwoBelow) {
+  EXPECT_EQ(pack_tree(std::vector{3.0f}), 3.0f);
+  EXPECT_EQ(pack_tree(std::vector{1.0f, kBig, -kBig}), 0.0f);        // (a + b) + c
+  EXPECT_EQ(pack_tree(std::vector{kBig, -kBig, 1.0f, 1.0f}), 2.0f);  // (a + b) + (c + d)
+  EXPECT_EQ(pack_tree(std::vector{kBig, 1.0f, -kBig, 1.0f}), 0.0f);
+  EXPECT_EQ(pack_tree(std::vector{1.0f, 1.0f, 1.0f, 1.0f, kBig, -kBig}), 4.0f);  // four, then two
+}
+
+}  // namespace
+}  // namespace lockstep::arithmetic::reference

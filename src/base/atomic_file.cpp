@@ -1,0 +1,78 @@
+#include "base/atomic_file.h"
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+namespace lockstep {
+namespace {
+
+std::filesystem::path directory_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+  // The number passes over what a killed process or another thread has left.
+  for (int number = 0; descriptor_ < 0; ++number) {
+    std::filesystem::path candidate = path_;
+    candidate += fmt::format(".tmp-{}-{}", ::getpid(), number);
+    descriptor_ = ::open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ >= 0)
+      temporary_ = std::move(candidate);
+    else if (errno != EEXIST)
+      fail("create", errno);
+  }
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  check(descriptor_ >= 0, "write to {} after commit", path_.string());
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("write", errno);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void AtomicFile::write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+
+void AtomicFile::commit() {
+  check(descriptor_ >= 0, "second commit of {}", path_.string());
+  if (::fsync(descriptor_) != 0) fail("flush", errno);
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail("close", errno);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename", errno);
+  temporary_.clear();
+
+  // The name is safe only when its directory is.
+  const int directory = ::open(directory_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) fail("open the directory of", errno);
+  const int error = ::fsync(directory) == 0 ? 0 : errno;
+  ::close(directory);
+  if (error != 0 && error != EINVAL)
+    fail("flush the directory of", error);  // EINVAL: a file system without it
+}
+
+void AtomicFile::fail(std::string_view operation, int error) const {
+  throw Error(Fault::ours, "{}: cannot {} the file: {}", path_.string(), operation,
+              std::generic_category().message(error));
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+}  // namespace lockstep

@@ -1,0 +1,38 @@
+// A file that appears whole or not at all: written under a temporary name in the same directory, made safe on
+// disk, then renamed. Until commit() an older file at the same path stays as it was.
+// Every failure is Error(ours) naming the path and the system's reason.
+#pragma once
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace lockstep {
+
+class AtomicFile {
+ public:
+  // Creates the temporary file. Requires: the directory exists.
+  explicit AtomicFile(std::filesystem::path path);
+  ~AtomicFile();  // without commit(): removes the temporary file
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::span<const std::byte> bytes);
+  void write(std::string_view text);
+
+  // fsync, close, rename, fsync of the directory. Call once, last.
+  void commit();
+
+ private:
+  [[noreturn]] void fail(std::string_view operation, int error) const;
+
+  const std::filesystem::path path_;
+  std::filesystem::path temporary_;  // empty once it is renamed
+  int descriptor_ = -1;
+};
+
+// The whole of it in one call.
+void write_file_atomically(const std::filesystem::path& path, std::string_view text);
+
+}  // namespace lockstep

@@ -1,0 +1,141 @@
+#include "base/atomic_file.h"
+
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+
+namespace lockstep {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string content_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Empty if nothing was refused.
+template <class Action>
+std::string failure(Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.fault() == Fault::ours ? error.what() : "another fault";
+  }
+  return {};
+}
+
+class AtomicFileTest : public testing::Test {
+ protected:
+  AtomicFileTest() {
+    std::string pattern = (fs::temp_directory_path() / "lockstep-atomic-file-XXXXXX").string();
+    directory_ = ::mkdtemp(pattern.data());
+  }
+  ~AtomicFileTest() override { fs::remove_all(directory_); }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(directory_)) found.push_back(entry.path().filename());
+    return found;
+  }
+
+  fs::path directory_;
+};
+
+TEST_F(AtomicFileTest, WritesAndReplaces) {
+  const fs::path path = directory_ / "a.txt";
+  write_file_atomically(path, "first, and longer");
+  EXPECT_EQ(content_of(path), "first, and longer");
+  write_file_atomically(path, "second");
+  EXPECT_EQ(content_of(path), "second");
+  EXPECT_THAT(names(), ElementsAre("a.txt"));
+}
+
+TEST_F(AtomicFileTest, NothingShowsBeforeCommit) {
+  const fs::path path = directory_ / "a.txt";
+  write_file_atomically(path, "old");
+  {
+    AtomicFile file(path);
+    file.write("new");
+    EXPECT_EQ(content_of(path), "old");
+    EXPECT_EQ(names().size(), 2u);
+  }
+  EXPECT_EQ(content_of(path), "old");
+  EXPECT_THAT(names(), ElementsAre("a.txt"));
+}
+
+TEST_F(AtomicFileTest, TwoWritersOfOnePathDoNotMix) {
+  const fs::path path = directory_ / "a.txt";
+  AtomicFile one(path), two(path);
+  one.write("one");
+  two.write("two");
+  one.commit();
+  EXPECT_EQ(content_of(path), "one");
+  two.commit();
+  EXPECT_EQ(content_of(path), "two");
+}
+
+TEST_F(AtomicFileTest, MissingDirectoryIsNamed) {
+  const fs::path path = directory_ / "absent" / "a.txt";
+  EXPECT_EQ(failure([&] { write_file_atomically(path, "x"); }),
+            path.string() + ": cannot create the file: No such file or directory");
+}
+
+TEST_F(AtomicFileTest, AFileInPlaceOfTheDirectoryIsNamed) {
+  write_file_atomically(directory_ / "file", "x");
+  EXPECT_THAT(failure([&] { write_file_atomically(directory_ / "file" / "a.txt", "x"); }),
+              HasSubstr("Not a directory"));
+}
+
+TEST_F(AtomicFileTest, ADirectoryInPlaceOfTheFileIsNamedAndNothingIsLeft) {
+  fs::create_directory(directory_ / "taken");
+  EXPECT_THAT(failure([&] { write_file_atomically(directory_ / "taken", "x"); }),
+              HasSubstr("/taken: cannot rename the file: Is a directory"));
+  EXPECT_THAT(names(), ElementsAre("taken"));
+}
+
+// A full disk, as any user can have one: a child process whose files may not grow past 4 KiB.
+TEST_F(AtomicFileTest, WhenTheDiskIsFullTheOldFileStaysAndTheTemporaryGoes) {
+  const fs::path path = directory_ / "a.txt";
+  write_file_atomically(path, "old");
+  enum Outcome { as_promised = 0, not_refused, wrong_message };
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{4096, 4096};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    const std::string message = failure([&] { write_file_atomically(path, std::string(100000, 'n')); });
+    if (message.empty()) ::_exit(not_refused);
+    ::_exit(message == path.string() + ": cannot write the file: File too large" ? as_promised
+                                                                                 : wrong_message);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), as_promised);
+  EXPECT_EQ(content_of(path), "old");
+  EXPECT_THAT(names(), ElementsAre("a.txt"));
+}
+
+TEST_F(AtomicFileTest, UseAfterCommitIsADefect) {
+  AtomicFile file(directory_ / "a.txt");
+  file.commit();
+  EXPECT_THAT(failure([&] { file.write("x"); }), HasSubstr("defect"));
+  EXPECT_THAT(failure([&] { file.commit(); }), HasSubstr("defect"));
+}
+
+}  // namespace
+}  // namespace lockstep

@@ -1,0 +1,159 @@
+#include "base/file_reader.h"
+
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+#include "base/error.h"
+
+namespace lockstep {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::vector<std::byte> bytes_of(std::string_view text) {
+  const auto view = std::as_bytes(std::span(text));
+  return {view.begin(), view.end()};
+}
+
+std::vector<std::byte> gzip(std::string_view text) {
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, 9, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::vector<std::byte> packed(deflateBound(&stream, text.size()));
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+// What the refusal says; fails the test if there is none.
+template <class Action>
+std::string refusal(Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::data);
+    EXPECT_EQ(std::string_view(error.what()).find('\n'), std::string_view::npos);
+    return error.what();
+  }
+  ADD_FAILURE() << "was accepted";
+  return {};
+}
+
+class FileReader : public testing::Test {
+ protected:
+  FileReader() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "lockstep-file-reader-XXXXXX").string();
+    directory_ = ::mkdtemp(pattern.data());
+  }
+  ~FileReader() override { std::filesystem::remove_all(directory_); }
+
+  std::filesystem::path file(std::string_view name, std::span<const std::byte> bytes) const {
+    const std::filesystem::path path = directory_ / name;
+    std::ofstream out(path, std::ios::binary);
+    out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    return path;
+  }
+
+  std::filesystem::path directory_;
+};
+
+TEST_F(FileReader, ReadsPlainAndGzipWhateverTheName) {
+  const std::string text = std::string(200000, 'a') + "end";
+  EXPECT_EQ(read_file(file("plain.gz", bytes_of(text)), text.size()), bytes_of(text));
+  EXPECT_EQ(read_file(file("packed", gzip(text)), text.size()), bytes_of(text));
+  EXPECT_EQ(read_raw_file(file("packed", gzip(text)), 1000), gzip(text));
+  EXPECT_TRUE(read_file(file("empty", {}), 0).empty());
+}
+
+TEST_F(FileReader, RefusesOneByteMoreThanTheLimit) {
+  EXPECT_EQ(read_raw_file(file("a", bytes_of("12345")), 5).size(), 5u);
+  EXPECT_THAT(refusal([&] { read_raw_file(file("a", bytes_of("123456")), 5); }),
+              HasSubstr("/a: expected at most 5 bytes, found 6"));
+  EXPECT_THAT(refusal([&] { read_file(file("a", bytes_of("123456")), 5); }),
+              HasSubstr("at most 5 bytes, found 6"));
+}
+
+TEST_F(FileReader, ReadsAndLimitsWhatHasNoSize) {
+  EXPECT_THAT(refusal([] { read_raw_file("/dev/zero", 1000); }),
+              HasSubstr("/dev/zero: expected at most 1000 bytes, found more"));
+}
+
+TEST_F(FileReader, SaysWhatCannotBeOpened) {
+  EXPECT_THAT(refusal([&] { read_file(directory_ / "absent", 10); }),
+              HasSubstr("/absent: cannot open: No such file or directory"));
+  EXPECT_THAT(refusal([&] { read_file(directory_, 10); }), HasSubstr("expected a file, found a directory"));
+}
+
+TEST(Gzip, ExactlyTheLimitPassesAndOneMoreIsRefused) {
+  const std::string text(1000, 'z');
+  EXPECT_EQ(unpack_gzip(gzip(text), "f", 1000), bytes_of(text));
+  EXPECT_EQ(refusal([&] { unpack_gzip(gzip(text), "f", 999); }),
+            "f: expected at most 999 bytes, found a gzip that unpacks to more");
+  EXPECT_TRUE(unpack_gzip(gzip(""), "f", 0).empty());
+}
+
+TEST(Gzip, MembersJoin) {
+  std::vector<std::byte> packed = gzip("one ");
+  const std::vector<std::byte> second = gzip("two");
+  packed.insert(packed.end(), second.begin(), second.end());
+  EXPECT_EQ(unpack_gzip(packed, "f", 100), bytes_of("one two"));
+}
+
+TEST(Gzip, EveryTruncationIsRefused) {
+  const std::vector<std::byte> packed = gzip("some text that does not repeat: 0123456789");
+  for (std::size_t size = 0; size < packed.size(); ++size)
+    EXPECT_THAT(refusal([&] { unpack_gzip(std::span(packed).first(size), "f", 1000); }),
+                HasSubstr("f: truncated gzip"))
+        << size;
+}
+
+TEST(Gzip, DamageIsRefused) {
+  std::vector<std::byte> packed = gzip("some text");
+  packed[packed.size() - 5] ^= std::byte{1};  // the checksum
+  EXPECT_THAT(refusal([&] { unpack_gzip(packed, "f", 1000); }), HasSubstr("damaged gzip at byte"));
+  packed = gzip("some text");
+  packed[2] = std::byte{7};  // not deflate
+  EXPECT_THAT(refusal([&] { unpack_gzip(packed, "f", 1000); }), HasSubstr("damaged gzip at byte"));
+}
+
+TEST(Gzip, BytesAfterTheEndAreRefused) {
+  std::vector<std::byte> packed = gzip("some text");
+  const std::size_t end = packed.size();
+  packed.push_back(std::byte{0});
+  EXPECT_EQ(refusal([&] { unpack_gzip(packed, "f", 1000); }),
+            "f: expected the end of the gzip data at byte " + std::to_string(end) +
+                ", found 1 bytes more; fetch it again");
+}
+
+TEST(ByteReader, ReadsBothByteOrders) {
+  const std::vector<std::byte> bytes = bytes_of("\x01\x02\x03\x04\x05\x06\x07\x08\xff\xfe");
+  ByteReader big(bytes, "f");
+  EXPECT_EQ(big.big_endian<std::uint32_t>("a"), 0x01020304u);
+  EXPECT_EQ(big.big_endian<std::uint16_t>("a"), 0x0506u);
+  EXPECT_EQ(big.offset(), 6u);
+  EXPECT_EQ(big.remaining(), 4u);
+  ByteReader little(bytes, "f");
+  EXPECT_EQ(little.little_endian<std::uint64_t>("a"), 0x0807060504030201u);
+  EXPECT_EQ(little.little_endian<std::uint8_t>("a"), 0xffu);
+  EXPECT_EQ(little.take(1, "a")[0], std::byte{0xfe});
+}
+
+TEST(ByteReader, NamesFileOffsetAndWhatWasExpected) {
+  const std::vector<std::byte> bytes = bytes_of("12345");
+  ByteReader reader(bytes, "some.idx");
+  reader.take(2, "start");
+  EXPECT_EQ(refusal([&] { reader.big_endian<std::uint32_t>("the number of images"); }),
+            "some.idx: at byte 2: expected the number of images (4 bytes), found 3 bytes before the end");
+  EXPECT_EQ(reader.offset(), 2u);
+}
+
+}  // namespace
+}  // namespace lockstep

@@ -1,0 +1,103 @@
+#include "base/thread_team.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace lockstep {
+namespace {
+
+// Segments of a step follow each other within microseconds, so a short spin saves a trip through the kernel.
+constexpr int kSpins = 2000;
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+template <class Ready>
+bool spin_until(const Ready& ready) {
+  for (int i = 0; i < kSpins; ++i) {
+    if (ready()) return true;
+    pause();
+  }
+  return false;
+}
+
+}  // namespace
+
+ThreadTeam::ThreadTeam(Options options)
+    : options_(std::move(options)), members_(static_cast<std::size_t>(options_.threads)) {
+  for (int member = 1; member < options_.threads; ++member) {
+    threads_.emplace_back([this, member] { serve(member); });
+  }
+}
+
+ThreadTeam::~ThreadTeam() {
+  leaving_ = true;
+  ++round_;
+  round_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void ThreadTeam::run(const std::function<void(int)>& work) {
+  work_ = &work;
+  const std::uint64_t round = ++round_;
+  round_.notify_all();
+  perform(0, work);
+  for (int member = 1; member < options_.threads; ++member) wait_for(member, round);
+  for (Member& member : members_) {
+    if (std::exception_ptr error = std::exchange(member.error, nullptr)) {
+      for (Member& other : members_) other.error = nullptr;
+      std::rethrow_exception(error);
+    }
+  }
+}
+
+void ThreadTeam::perform(int member, const std::function<void(int)>& work) {
+  try {
+    work(member);
+  } catch (...) {
+    members_[static_cast<std::size_t>(member)].error = std::current_exception();
+  }
+}
+
+void ThreadTeam::serve(int member) {
+  for (std::uint64_t seen = 0;;) {
+    if (!spin_until([&] { return round_ != seen; })) round_.wait(seen);
+    if (round_ == seen) continue;
+    ++seen;
+    if (leaving_) return;
+    perform(member, *work_);
+    members_[static_cast<std::size_t>(member)].done = seen;
+    const Lock lock(mutex_);  // so that the notice cannot fall between the caller's look and its wait
+    someone_finished_.notify_all();
+  }
+}
+
+void ThreadTeam::wait_for(int member, std::uint64_t round) {
+  const std::atomic<std::uint64_t>& done = members_[static_cast<std::size_t>(member)].done;
+  if (spin_until([&] { return done >= round; })) return;
+  auto deadline = std::chrono::steady_clock::now() + options_.timeout;
+  Lock lock(mutex_);
+  while (done < round) {
+    someone_finished_.wait_for(lock, options_.timeout);
+    if (done < round && std::chrono::steady_clock::now() >= deadline) {
+      if (options_.on_stuck) options_.on_stuck(missing(round));
+      deadline = std::chrono::steady_clock::now() + options_.timeout;
+    }
+  }
+}
+
+std::string ThreadTeam::missing(std::uint64_t round) const {
+  std::string who;
+  for (std::size_t member = 1; member < members_.size(); ++member) {
+    if (members_[member].done < round) who += fmt::format("{}{}", who.empty() ? "" : ", ", member);
+  }
+  const double seconds = std::chrono::duration<double>(options_.timeout).count();
+  return fmt::format("{}: no answer from thread {} of {} for {} s", options_.name, who, members_.size(),
+                     seconds);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,28 @@
+// The IDX format of MNIST: a magic number, big-endian sizes, then one byte per value.
+// Errors are Error(data): file, what was expected, what was found.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace lockstep::data {
+
+// No IDX file, unpacked, may be larger, so every size fits an int. Fashion-MNIST has 47 MB, EMNIST 640 MB.
+constexpr std::size_t kMaxIdxBytes = std::size_t{1} << 30;
+
+struct IdxImages {
+  std::uint32_t count = 0;
+  int height = 0, width = 0;
+  std::vector<std::uint8_t> pixels;  // [image][y][x]
+};
+
+// `file` is what errors call it. At least one image, at least one pixel each, and not a byte more or less.
+IdxImages parse_idx_images(std::span<const std::byte> bytes, std::string_view file);
+
+// Every label is below `classes`.
+std::vector<std::uint8_t> parse_idx_labels(std::span<const std::byte> bytes, std::string_view file,
+                                           int classes);
+
+}  // namespace lockstep::data

@@ -1,0 +1,33 @@
+#include <gtest/gtest.h>
+
+#include "model/zoo.h"
+
+namespace lockstep::model {
+namespace {
+
+TEST(Parameters, ComeInLayerOrderWeightBeforeBias) {
+  struct Expected {
+    std::string name;
+    std::vector<std::int64_t> shape;
+    int layer;
+  };
+  const std::vector<Expected> expected{{"conv1.weight", {20, 1, 3, 3}, 0},  {"conv1.bias", {20}, 0},
+                                       {"conv2.weight", {50, 20, 5, 5}, 3}, {"conv2.bias", {50}, 3},
+                                       {"linear1.weight", {128, 800}, 7},   {"linear1.bias", {128}, 7},
+                                       {"linear2.weight", {10, 128}, 9},    {"linear2.bias", {10}, 9}};
+  const std::vector<Parameter> parameters = parameters_of(lenet());
+  ASSERT_EQ(parameters.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(parameters[i].name, expected[i].name);
+    EXPECT_EQ(parameters[i].shape, expected[i].shape);
+    EXPECT_EQ(parameters[i].layer, expected[i].layer);
+    EXPECT_EQ(parameters[i].role, i % 2 == 0 ? Parameter::Role::weight : Parameter::Role::bias);
+  }
+}
+
+TEST(Parameters, CountTheirElements) {
+  EXPECT_EQ((Parameter{.name = "w", .shape = {50, 20, 5, 5}}.elements()), 25'000u);
+}
+
+}  // namespace
+}  // namespace lockstep::model

@@ -1,0 +1,94 @@
+#include "store/config_file.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace lockstep::store {
+namespace {
+
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      result += {'\\', c};
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      result += fmt::format("\\u{:04X}", static_cast<unsigned>(c));
+    else
+      result += c;
+  }
+  return result + '"';
+}
+
+template <class Number>
+std::string shortest(Number value) {
+  std::array<char, 64> digits{};
+  const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+  check(error == std::errc{}, "a number that does not fit {} digits", digits.size());
+  return {digits.data(), end};
+}
+
+// The shortest digits that give the same float back when they are read as double and rounded again, as TOML's
+// readers do. Rounding twice misleads a few floats (7.038531e-26): these get the digits of the double.
+std::string exact(float value) {
+  std::string text = shortest(value);
+  double read = 0;
+  std::from_chars(text.data(), text.data() + text.size(), read);
+  if (std::isfinite(value) && static_cast<float>(read) != value) text = shortest(double{value});
+  if (text.find_first_of(".ein") == std::string::npos) text += ".0";  // or TOML takes it for an integer
+  return text;
+}
+
+// TOML's integers end at 2^63 - 1; a larger seed is a string of digits.
+std::string seed_text(std::uint64_t seed) {
+  const std::string digits = fmt::format("{}", seed);
+  return seed <= std::uint64_t{std::numeric_limits<std::int64_t>::max()} ? digits : quoted(digits);
+}
+
+std::string job_text(const JobConfig& job) {
+  return fmt::format(
+      "[job]\n"
+      "model = {}\n"
+      "data = {}\n"
+      "seed = {}\n"
+      "batch = {}\n"
+      "lr = {}\n"
+      "epochs = {}\n"
+      "convolution = {}\n"
+      "law = {}\n"
+      "load = {}\n",
+      quoted(job.model), quoted(job.data), seed_text(job.seed), job.batch, exact(job.lr), job.epochs,
+      quoted(job.convolution), job.law, quoted(job.load));
+}
+
+std::string machine_text(const MachineConfig& machine) {
+  std::vector<std::string> devices;
+  devices.reserve(machine.devices.size());
+  for (const std::string& device : machine.devices) devices.push_back(quoted(device));
+  return fmt::format(
+      "[machine]\n"
+      "devices = [{}]\n"
+      "threads = {}\n"
+      "order = {}\n"
+      "data_directory = {}\n",
+      fmt::join(devices, ", "), machine.threads, quoted(machine.order), quoted(machine.data_directory));
+}
+
+}  // namespace
+
+std::string to_toml(const RunConfig& config) {
+  return job_text(config.job) + "\n" + machine_text(config.machine);
+}
+
+Hash128 job_hash(const RunConfig& config) {
+  const std::string text = job_text(config.job);
+  return hash128(std::as_bytes(std::span(text)));
+}
+
+}  // namespace lockstep::store

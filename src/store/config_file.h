@@ -1,0 +1,54 @@
+// config.toml: what a run was asked to do. [job] is what its bits depend on, [machine] is what they do not.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hash.h"
+
+namespace lockstep::store {
+
+struct JobConfig {
+  std::string model = "lenet";
+  std::string data = {};  // hash of the data, 32 hex digits; empty until it is known
+  std::uint64_t seed = 0;
+  int batch = 256;
+  float lr = 0.2f;
+  int epochs = 10;
+  std::string convolution = "direct";
+  int law = 1;
+  std::string load = {};  // hash of the starting weights, 32 hex digits; empty if there are none
+
+  bool operator==(const JobConfig&) const = default;
+};
+
+struct MachineConfig {
+  std::vector<std::string> devices = {"cpu:0"};
+  int threads = 0;  // of one CPU device; 0 for all cores
+  std::string order = "pack";
+  std::string data_directory = {};
+
+  bool operator==(const MachineConfig&) const = default;
+};
+
+struct RunConfig {
+  JobConfig job = {};
+  MachineConfig machine = {};
+
+  bool operator==(const RunConfig&) const = default;
+};
+
+// Every key, always in the same order; equal configs give equal text and parse_config() gives the config
+// back. Requires: strings are UTF-8.
+std::string to_toml(const RunConfig& config);
+
+// Keys that are not there keep their defaults. `file` is what errors call the text. Throws Error(usage) with
+// line, key, what was expected and the nearest known name: unknown sections and keys, wrong types, numbers
+// out of range.
+RunConfig parse_config(std::string_view text, std::string_view file);
+
+// Over the text of [job] alone: runs of equal job hash give equal bits.
+Hash128 job_hash(const RunConfig& config);
+
+}  // namespace lockstep::store

@@ -1,0 +1,51 @@
+#include "store/run_directory.h"
+
+#include <cerrno>
+#include <system_error>
+
+#include <sys/stat.h>
+
+#include "base/error.h"
+
+namespace lockstep::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+// False if there is something of that name. Not std::filesystem's: that takes an existing directory for made.
+bool make_directory(const fs::path& path) {
+  if (::mkdir(path.c_str(), 0777) == 0) return true;
+  if (errno == EEXIST) return false;
+  throw Error(Fault::ours, "{}: cannot make the directory: {}", path.string(),
+              std::generic_category().message(errno));
+}
+
+void make_with_parents(const fs::path& path) {
+  if (path.empty()) return;
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) throw Error(Fault::ours, "{}: cannot make the directory: {}", path.string(), error.message());
+}
+
+}  // namespace
+
+fs::path create_run_directory(const fs::path& parent, std::string_view model) {
+  if (model.empty() || model.find('/') != std::string_view::npos)
+    throw Error(Fault::usage, "model name {:?} cannot name a directory; use one without '/'", model);
+  make_with_parents(parent);
+  for (int number = 1;; ++number) {
+    fs::path path = parent / fmt::format("{}-{}", model, number);
+    if (make_directory(path)) return path;
+  }
+}
+
+void create_given_directory(const fs::path& path) {
+  const fs::path plain = path.has_filename() ? path : path.parent_path();  // without a slash at its end
+  make_with_parents(plain.parent_path());
+  if (!make_directory(plain))
+    throw Error(Fault::usage,
+                "{}: expected a new directory, found that it exists; name another, or --resume it",
+                path.string());
+}
+
+}  // namespace lockstep::store

@@ -1,0 +1,16 @@
+// Where a run keeps its files. A directory is made, never taken over: making it is the lock, so two programs
+// that start at once get two.
+#pragma once
+#include <filesystem>
+#include <string_view>
+
+namespace lockstep::store {
+
+// Makes parent/lenet-1, or the next free number, and `parent` where it is missing; gives its path.
+// Throws Error(ours) naming the path and the system's reason.
+std::filesystem::path create_run_directory(const std::filesystem::path& parent, std::string_view model);
+
+// Makes the directory a user named, and the ones above it. Throws Error(usage) if there is something already.
+void create_given_directory(const std::filesystem::path& path);
+
+}  // namespace lockstep::store

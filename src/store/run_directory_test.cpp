@@ -1,0 +1,90 @@
+#include "store/run_directory.h"
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+namespace lockstep::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RunDirectory : public testing::Test {
+ protected:
+  RunDirectory() {
+    std::string pattern = (fs::temp_directory_path() / "lockstep-run-directory-XXXXXX").string();
+    directory_ = ::mkdtemp(pattern.data());
+  }
+  ~RunDirectory() override { fs::remove_all(directory_); }
+
+  fs::path directory_;
+};
+
+template <class Action>
+std::pair<Fault, std::string> refusal(Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return {error.fault(), error.what()};
+  }
+  ADD_FAILURE() << "was accepted";
+  return {};
+}
+
+TEST_F(RunDirectory, CountsUpAndMakesTheParent) {
+  const fs::path runs = directory_ / "deep" / "runs";
+  EXPECT_EQ(create_run_directory(runs, "lenet"), runs / "lenet-1");
+  EXPECT_EQ(create_run_directory(runs, "lenet"), runs / "lenet-2");
+  EXPECT_EQ(create_run_directory(runs, "mlp"), runs / "mlp-1");
+  EXPECT_TRUE(fs::is_directory(runs / "lenet-2"));
+}
+
+TEST_F(RunDirectory, WhatIsThereIsPassedOver) {
+  std::ofstream(directory_ / "lenet-1") << "a file";
+  fs::create_directory_symlink("nowhere", directory_ / "lenet-2");
+  EXPECT_EQ(create_run_directory(directory_, "lenet"), directory_ / "lenet-3");
+}
+
+TEST_F(RunDirectory, ThoseWhoStartTogetherGetOneEach) {
+  std::vector<fs::path> made(8);
+  std::vector<std::thread> threads;
+  for (fs::path& path : made) threads.emplace_back([&] { path = create_run_directory(directory_, "lenet"); });
+  for (std::thread& thread : threads) thread.join();
+  std::sort(made.begin(), made.end());
+  for (int i = 0; i < 8; ++i)
+    EXPECT_EQ(made[static_cast<std::size_t>(i)], directory_ / ("lenet-" + std::to_string(i + 1)));
+}
+
+TEST_F(RunDirectory, AFileInPlaceOfTheParentIsNamed) {
+  std::ofstream(directory_ / "runs") << "a file";
+  const auto [fault, message] = refusal([&] { create_run_directory(directory_ / "runs", "lenet"); });
+  EXPECT_EQ(fault, Fault::ours);
+  EXPECT_EQ(message, (directory_ / "runs").string() + ": cannot make the directory: Not a directory");
+}
+
+TEST_F(RunDirectory, ANameThatWouldLeadElsewhereIsRefused) {
+  EXPECT_EQ(refusal([&] { create_run_directory(directory_, "../lenet"); }).first, Fault::usage);
+  EXPECT_EQ(refusal([&] { create_run_directory(directory_, ""); }).first, Fault::usage);
+}
+
+TEST_F(RunDirectory, AGivenDirectoryIsMadeOnce) {
+  for (const char* name : {"plain", "a/b/c", "slash/"}) {
+    const fs::path path = directory_ / name;
+    create_given_directory(path);
+    EXPECT_TRUE(fs::is_directory(path));
+    const auto [fault, message] = refusal([&] { create_given_directory(path); });
+    EXPECT_EQ(fault, Fault::usage);
+    EXPECT_EQ(message, path.string() +
+                           ": expected a new directory, found that it exists; name another, or --resume it");
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::store
