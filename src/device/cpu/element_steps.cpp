@@ -1,0 +1,168 @@
+// Instructions that run once a step, their elements divided among the threads.
+#include <algorithm>
+
+#include "base/error.h"
+#include "device/cpu/step.h"
+
+namespace lockstep::device::cpu {
+namespace {
+
+using program::BufferId;
+using program::Instruction;
+
+// The elements of one thread, whole cache lines.
+struct Part {
+  std::size_t first, count;
+};
+Part part_of(std::size_t elements, const Work& work) {
+  constexpr std::size_t kLine = 16;
+  const std::size_t lines = (elements + kLine - 1) / kLine;
+  const auto bound = [&](int thread) {
+    return std::min(
+        elements, lines * static_cast<std::size_t>(thread) / static_cast<std::size_t>(work.threads) * kLine);
+  };
+  return {bound(work.thread), bound(work.thread + 1) - bound(work.thread)};
+}
+
+std::size_t elements_of(const StepContext& context, BufferId id) {
+  return context.program.buffers[static_cast<std::size_t>(id)].elements;
+}
+
+class PrepareStep : public Step {
+ public:
+  PrepareStep(const Instruction& i, const StepContext& context)
+      : arena_(context.arena), from_(i.inputs[0]), to_(i.outputs[0]) {
+    const auto found = context.plans.find(to_);
+    if (found != context.plans.end()) plan_ = found->second;  // else nobody reads it
+  }
+  void run(const Work& work) const override {
+    if (plan_) plan_->pack(arena_.shared(from_), arena_.shared(to_), work.thread, work.threads);
+  }
+
+ private:
+  const Arena& arena_;
+  const BufferId from_, to_;
+  std::shared_ptr<const GatherPlan> plan_;
+};
+
+class MeanStep : public Step {
+ public:
+  MeanStep(const Instruction& i, const StepContext& context)
+      : arena_(context.arena),
+        kernels_(context.kernels),
+        from_(i.inputs[0]),
+        to_(i.outputs[0]),
+        elements_(elements_of(context, to_)) {}
+  void run(const Work& work) const override {
+    const Part part = part_of(elements_, work);
+    const auto n = static_cast<float>(work.input.minibatch.examples.size());
+    const auto sum = [&](int subtree) {
+      const auto [thread, level] = work.subtrees[static_cast<std::size_t>(subtree)];
+      return arena_.partial(from_, thread, level);
+    };
+    for (std::size_t first = part.first; first < part.first + part.count; first += kChunk) {
+      const std::size_t count = std::min(kChunk, part.first + part.count - first);
+      for (const arithmetic::JoinPair& pair : work.finish) {
+        kernels_.add(sum(pair.into) + first, sum(pair.from) + first, count);
+      }
+      kernels_.divide(sum(0) + first, arena_.shared(to_) + first, count, n);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kChunk = 1024;  // a few KB: the whole tree of a chunk stays in L1
+
+  const Arena& arena_;
+  const Kernels& kernels_;
+  const BufferId from_, to_;
+  const std::size_t elements_;
+};
+
+class CheckStep : public Step {
+ public:
+  CheckStep(const Instruction& i, const StepContext& context)
+      : arena_(context.arena), kernels_(context.kernels), program_(context.program), checked_(i.inputs) {}
+  void run(const Work& work) const override {
+    for (const BufferId id : checked_) {
+      const Part part = part_of(program_.buffers[static_cast<std::size_t>(id)].elements, work);
+      if (!kernels_.all_finite(arena_.shared(id) + part.first, part.count)) work.finite = false;
+    }
+  }
+
+ private:
+  const Arena& arena_;
+  const Kernels& kernels_;
+  const program::Program& program_;
+  const std::vector<BufferId> checked_;
+};
+
+class UpdateStep : public Step {
+ public:
+  UpdateStep(const Instruction& i, const StepContext& context)
+      : arena_(context.arena),
+        kernels_(context.kernels),
+        weights_(i.inputs[0]),
+        gradient_(i.inputs[1]),
+        elements_(elements_of(context, weights_)) {}
+  void run(const Work& work) const override {
+    const Part part = part_of(elements_, work);
+    kernels_.sgd(arena_.shared(weights_) + part.first, arena_.shared(gradient_) + part.first, part.count,
+                 work.input.learning_rate);
+  }
+
+ private:
+  const Arena& arena_;
+  const Kernels& kernels_;
+  const BufferId weights_, gradient_;
+  const std::size_t elements_;
+};
+
+struct Maker {
+  const Instruction& i;
+  const StepContext& context;
+
+  std::unique_ptr<Step> operator()(const program::Prepare&) const {
+    return std::make_unique<PrepareStep>(i, context);
+  }
+  std::unique_ptr<Step> operator()(const program::Mean&) const {
+    return std::make_unique<MeanStep>(i, context);
+  }
+  std::unique_ptr<Step> operator()(const program::Check&) const {
+    return std::make_unique<CheckStep>(i, context);
+  }
+  std::unique_ptr<Step> operator()(const program::Update&) const {
+    return std::make_unique<UpdateStep>(i, context);
+  }
+  template <class Other>
+  std::unique_ptr<Step> operator()(const Other&) const {
+    throw Error(Fault::ours, "defect: '{}' runs over packs, not over elements",
+                program::operation_name(i.operation));
+  }
+};
+
+}  // namespace
+
+GatherPlans make_gather_plans(const program::Program& program, int most_packs, const Kernels& kernels,
+                              const CacheSizes& caches) {
+  GatherPlans plans;
+  for (const program::Segment& segment : program.segments) {
+    for (const Instruction& i : segment.instructions) {
+      if (const auto* f = std::get_if<program::Forward>(&i.operation)) {
+        plans.emplace(i.inputs[1],
+                      std::make_shared<GatherPlan>(f->convolution, GatherPlan::Direction::forward,
+                                                   f->epilogue, most_packs, kernels, caches));
+      } else if (const auto* g = std::get_if<program::InputGradient>(&i.operation)) {
+        plans.emplace(i.inputs[1],
+                      std::make_shared<GatherPlan>(g->convolution, GatherPlan::Direction::input_gradient,
+                                                   program::Epilogue::none, most_packs, kernels, caches));
+      }
+    }
+  }
+  return plans;
+}
+
+std::unique_ptr<Step> make_element_step(const Instruction& instruction, const StepContext& context) {
+  return std::visit(Maker{instruction, context}, instruction.operation);
+}
+
+}  // namespace lockstep::device::cpu

@@ -1,0 +1,96 @@
+// A convolution's forward pass or input gradient, or a linear layer, as gather jobs: made once per layer,
+// then run for every pack. Plain code; all vector work goes through Kernels.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "device/cpu/kernels.h"
+#include "device/cpu/tiling.h"
+#include "program/geometry.h"
+
+namespace lockstep::device::cpu {
+
+class GatherPlan {
+ public:
+  enum class Direction { forward, input_gradient };
+
+  // most_packs: how many packs a linear layer may be given at once.
+  GatherPlan(const program::Convolution& convolution, Direction direction, program::Epilogue epilogue,
+             int most_packs, const Kernels& kernels, const CacheSizes& caches);
+
+  // Packs one run can take: 1 unless the layer is linear.
+  int most_packs() const { return static_cast<int>(blocks_.size()); }
+
+  std::size_t packed_floats() const;
+  std::size_t scratch_floats() const;
+
+  // Part `part` of `parts` of: weights (canonical) into [channel block][channel tile][input
+  // channel][tap][tile].
+  void pack(const float* weights, float* packed, int part, int parts) const;
+
+  struct Operands {
+    const float* input;    // x, or dy
+    const float* weights;  // packed
+    const float* bias;     // [out channel]; null: chains start at +0
+    float* output;         // y (pooled: the pooled y), or dx
+    std::uint8_t* mask;    // of relu_average_pool
+    int packs = 1;         // one behind the other, input and output
+  };
+  // Requires: scratch of scratch_floats(), used by nobody else meanwhile.
+  void run(const Operands& operands, float* scratch) const;
+
+ private:
+  struct Stream {  // positions that run as one job
+    int width;     // neighbours in a tile
+    bool vertical;
+    int few_taps;  // 0 or 1: all positions have so many; 2: two or more
+    std::vector<Position> positions;
+    std::ptrdiff_t first_sum;  // in positions, within the block
+  };
+  struct Channels {
+    int first, count;
+  };
+  struct Block {
+    int row, column, rows, columns;  // of the output
+    std::vector<Stream> streams;
+  };
+  struct Scratch {
+    float *start, *sums, *finished;
+  };
+
+  Block make_block(int row, int column, program::Extent out);
+  int neighbours(int list, int row, int column, int row_step, int column_step, const Block& block,
+                 const std::vector<bool>& taken);
+  std::vector<Tap> taps_of(int row, int column) const;
+  int list_of(const std::vector<Tap>& taps);
+  bool dense() const { return epilogue_ != program::Epilogue::none; }
+  Scratch divide(float* scratch) const;
+  Channels group(std::size_t g) const { return {first_[g], first_[g + 1] - first_[g]}; }
+  void run_stream(const Block& block, const Stream& stream, int in_channel, Channels channels,
+                  const Operands& operands, const Scratch& scratch) const;
+  void finish_block(const Block& block, Channels channels, const Operands& operands,
+                    const float* finished) const;
+
+  const Kernels& kernels_;
+  const Direction direction_;
+  const program::Epilogue epilogue_;
+  const int in_channels_, out_channels_;
+  const program::Extent in_, out_, kernel_, stride_, padding_;
+  const bool linear_;
+  // From one channel, row or column to the next, in floats.
+  struct Strides {
+    std::ptrdiff_t channel, row, column;
+  };
+  const Strides in_step_, out_step_;
+  TileSize tile_;
+  BlockSize block_;
+  int listed_ = 1;          // input channels written out in a tap list
+  int row_ = 1;             // output channels of a group: of a row of packed weights
+  std::vector<int> first_;  // channel of every group, and the end
+  std::vector<Tap> taps_;
+  std::vector<std::vector<Tap>> lists_;  // of one channel, and where each stands in taps_
+  std::vector<int> list_starts_;
+  std::vector<std::vector<Block>> blocks_;  // for one pack, for two, ...
+};
+
+}  // namespace lockstep::device::cpu

@@ -1,0 +1,196 @@
+// The doors of the vector code: plain structs and one row of function pointers per instruction set. No SIMD
+// type appears here, so plans are plain C++ that call a row. Activations are [channel][y][x][lane], 64-byte
+// aligned. Steps and strides are in floats unless said otherwise.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arithmetic/pack.h"
+
+namespace lockstep::device::cpu {
+
+using arithmetic::kPack;
+
+// ---- gather: convolution forward, input gradient, linear (simd/gather.h)
+
+// One term of a chain: byte offsets from the position's input and from the weights.
+struct Tap {
+  std::int32_t input, weight;
+};
+
+// A tile of neighbouring positions whose chains use the same taps.
+struct Position {
+  std::int32_t input, output;
+  std::int32_t first_tap, taps;
+};
+
+// One tile of output channels over a list of positions. "tile" steps lead from one Position to the next.
+struct GatherJob {
+  const float* start;  // accumulators begin here: [channel][lane] (bias: both steps zero)
+  std::ptrdiff_t start_tile, start_position;
+  float* output;  // and end here, tile after tile, or (scatter) at output + Position::output
+  bool scatter;
+  std::ptrdiff_t output_tile, output_position, output_channel;
+  const float* input;
+  std::ptrdiff_t input_position;
+  const float* weights;  // [tap][channel of the tile]
+  const Position* positions;
+  int position_count;
+  const Tap* taps;
+  int repeats;  // how often a position's list runs, moving on by these steps
+  std::ptrdiff_t input_repeat, weight_repeat;
+};
+using Gather = void (*)(const GatherJob&);
+using GatherShort = void (*)(const GatherJob&, int channels, int positions);
+
+inline constexpr int kMaxTileChannels = 20, kMaxTilePositions = 4;
+
+// ---- finishing a block of a convolution's output (simd/epilogue.h)
+
+// A dense block [channel][rows][columns][lane] that becomes part of y.
+struct BlockJob {
+  const float* block;
+  int channels, rows, columns;
+  float* y;                                   // at the block's first output
+  std::ptrdiff_t y_channel, y_row, y_column;  // y_column: of relu_block
+  std::uint8_t* mask;  // relu_pool: two bytes a position of the block, bit set: blocked; at the block's first
+  std::ptrdiff_t mask_channel, mask_row;  // bytes
+};
+using FinishBlock = void (*)(const BlockJob&);
+
+// ---- weight gradients
+
+// Where a finished sum of one pack goes: joined with the sums above it in the pack tree, then stored.
+struct JoinTarget {
+  static constexpr int kMaxJoins = 24;
+  int joins = 0;
+  std::array<const float*, kMaxJoins> sums{};  // in joining order
+  float* destination = nullptr;
+};
+
+// Per-lane sums wait in a stage for the lane tree: four arrays of [element][4 lanes], one for each quarter of
+// the pack. Elements are kStageRow apart for neighbouring output channels, so that every address is known to
+// the compiler.
+inline constexpr int kStageRow = 32, kStageRows = 16;
+// In floats; an odd number of cache lines, so that the four arrays do not fall into the same sets.
+inline constexpr int kStageQuarter = kStageRow * kStageRows * (kPack / 4) + kPack;
+inline constexpr int kStageFloats = 4 * kStageQuarter;
+
+// Neighbouring columns of the kernel that are computed together.
+struct TapRun {
+  std::int32_t input;    // byte offset in x
+  std::int32_t element;  // of the first tap, in a row of the stage
+};
+
+// Per-lane chains over positions (simd/lane_chain.h) for a tile of output channels x every run.
+struct LaneChainJob {
+  const float* dy;
+  std::ptrdiff_t dy_channel, dy_row;  // columns are a pack apart
+  const float* x;
+  std::ptrdiff_t x_row, x_column;
+  int rows, columns;  // of positions
+  const TapRun* runs;
+  int run_count;
+  float* stage;
+  bool resume;  // go on from what the stage holds
+};
+using LaneChain = void (*)(const LaneChainJob&);
+inline constexpr int kMaxRun = 5, kMaxChainChannels = 16;
+
+// Lane tree of the first `rows` rows of the stage: values[row * kStageRow + element].
+using LaneTree = void (*)(const float* stage, int rows, float* values);
+
+// Adds `values` into the tree: target[i] = tree join of values[i], i < count.
+using JoinRow = void (*)(const float* values, std::ptrdiff_t offset, std::size_t count, const JoinTarget&);
+
+// Rank-1 updates (simd/outer_product.h): sums[o][i] over (row, column, example) of dy[o] * x[i].
+struct OuterProductJob {
+  const float* x;  // channels in the lanes: [row][column][example][i]
+  std::ptrdiff_t x_row, x_column, x_example;
+  const float* dy;  // [o][row][column][example]
+  std::ptrdiff_t dy_channel, dy_row, dy_column;
+  int rows, columns;      // of positions
+  int channels, vectors;  // o; vectors of the target's width that hold all i
+  float* sums;            // [o][i]
+  std::ptrdiff_t sums_channel;
+};
+using OuterProduct = void (*)(const OuterProductJob&);
+
+// [channel][lane] to [lane][channel], channels a multiple of 16; steps between rows.
+using TransposePack = void (*)(const float* from, std::ptrdiff_t from_step, float* to, std::ptrdiff_t to_step,
+                               int channels);
+
+// ---- the rest (simd/elementwise.h, simd/pooling.h, simd/softmax.h, simd/pixels.h)
+
+struct PoolJob {
+  const float* from;
+  const float* x;  // of a maximum's gradient
+  float* to;
+  int channels;
+  int height, width, out_height, out_width;  // of input and output
+  int window_height, window_width, stride_height, stride_width, padding_height, padding_width;
+};
+using PoolFunction = void (*)(const PoolJob&);
+
+struct UnpoolJob {
+  const float* dy;  // [channel][rows / 2][columns / 2][lane]
+  std::ptrdiff_t dy_channel;
+  const std::uint8_t* mask;
+  std::ptrdiff_t mask_channel;
+  float* dx;
+  std::ptrdiff_t dx_channel;
+  int channels, rows, columns, mask_columns, dy_columns;
+  float* bias;  // null, or per-lane sums [channel][lane] to go on from
+};
+using Unpool = void (*)(const UnpoolJob&);
+
+struct LossJob {
+  const float* z;  // [class][lane]
+  const std::uint8_t* labels;
+  int classes, present;     // lanes that hold an example
+  float* dz;                // null for evaluation
+  float* loss;              // [lane]
+  std::int32_t* predicted;  // [lane]
+};
+
+struct Kernels {
+  std::string_view name;  // avx512, avx2, neon
+  std::int64_t target;    // Highway's bit, asked of the processor at run time
+  int lanes, registers;
+
+  std::array<std::array<Gather, kMaxTilePositions + 1>, kMaxTileChannels + 1> gather,
+      gather_finished;  // null: no room
+  GatherShort gather_short;
+  FinishBlock relu_block, relu_pool_block;
+  std::array<std::array<LaneChain, kMaxRun + 1>, kMaxChainChannels + 1> lane_chain;  // null: no room
+  LaneTree lane_tree;
+  JoinRow join_row;
+  OuterProduct outer_product;
+  TransposePack transpose_pack;
+  void (*bias_sums)(const float* dy, int channels, int positions, float* sums);  // per lane, adds from +0
+  void (*relu)(const float* x, float* y, std::size_t floats);
+  void (*relu_gradient)(const float* dy, const float* y, float* dx, std::size_t floats);
+  PoolFunction average_pool, average_pool_gradient, maximum_pool, maximum_pool_gradient;
+  Unpool unpool;
+  void (*loss)(const LossJob&);
+  // Pixels of 16 examples, `pixels` each, to [pixel][lane] / 255.
+  void (*load_pixels)(const std::uint8_t* const* examples, int pixels, float* to);
+  void (*divide)(const float* from, float* to, std::size_t count, float divisor);
+  void (*add)(float* into, const float* from, std::size_t count);  // into = into + from
+  bool (*all_finite)(const float* values, std::size_t count);
+  void (*sgd)(float* weights, const float* gradient, std::size_t count, float learning_rate);
+  double (*fma_peak)(std::int64_t rounds);  // runs a register-only loop, returns the multiply-adds done
+};
+
+// What this processor can run, best first. Empty if it has no fused multiply-add.
+std::vector<const Kernels*> usable_kernels();
+
+// The best row, or the one called `name` if it is not empty. Throws Error(device) if there is none,
+// Error(usage) if the name is unknown or this processor cannot run it.
+const Kernels& choose_kernels(std::string_view name);
+
+}  // namespace lockstep::device::cpu

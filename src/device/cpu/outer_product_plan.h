@@ -1,0 +1,37 @@
+// Weight and bias gradient as one chain a pack: linear layers, and convolutions whose channel counts are
+// multiples of 16. Input channels are brought into the lanes first. Made once per layer, then run for packs.
+#pragma once
+#include <span>
+
+#include "device/cpu/kernels.h"
+#include "program/geometry.h"
+
+namespace lockstep::device::cpu {
+
+class OuterProductPlan {
+ public:
+  OuterProductPlan(const program::Convolution& convolution, const Kernels& kernels);
+
+  struct PackOperands {
+    const float* x;   // [in][y][x][lane]
+    const float* dy;  // [out][y][x][lane]
+    JoinTarget weights, bias;
+  };
+
+  std::size_t scratch_floats(int packs) const;
+
+  // Several packs at once: a block of the gradient meets all of them while it is in cache.
+  void run(std::span<const PackOperands> packs, float* scratch) const;
+
+ private:
+  std::ptrdiff_t pack_floats() const;  // of one transposed pack
+  void transpose(const float* x, float* to) const;
+  void tap_product(int tap, int first, int count, const float* x, const float* dy, float* sums) const;
+
+  const Kernels& kernels_;
+  const program::Convolution c_;
+  const int width_;  // input channels, rounded up to whole packs
+  int rows_ = 1;     // output channels of a block
+};
+
+}  // namespace lockstep::device::cpu

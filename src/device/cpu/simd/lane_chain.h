@@ -1,0 +1,239 @@
+// Weight gradient, one chain a lane: for layers with few channels. A tile of output channels x neighbouring
+// kernel columns runs over all positions; sums go to the stage, from where the lane tree takes them.
+// Per-target header.
+#if defined(LOCKSTEP_DEVICE_CPU_SIMD_LANE_CHAIN_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOCKSTEP_DEVICE_CPU_SIMD_LANE_CHAIN_H_
+#undef LOCKSTEP_DEVICE_CPU_SIMD_LANE_CHAIN_H_
+#else
+#define LOCKSTEP_DEVICE_CPU_SIMD_LANE_CHAIN_H_
+#endif
+#include "device/cpu/kernels.h"
+#include "device/cpu/simd/vector.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lockstep::device::cpu::HWY_NAMESPACE {
+
+constexpr int kQuarter = kPack / 4;  // lanes of a block of 128 bits
+constexpr int kQuartersInVector = kLanes / kQuarter;
+
+using QuarterTag = hn::FixedTag<float, kQuarter>;
+
+// A vector's blocks of four lanes, a quarter of the stage apart: the lane tree can then add whole arrays for
+// its first two levels.
+HWY_INLINE void store_quarters(Vec v, float* p) {
+#if HWY_TARGET == HWY_AVX3
+  // Highway's halves of halves would go through a shuffle; these are plain stores.
+  _mm_store_ps(p, _mm512_castps512_ps128(v.raw));
+  _mm_store_ps(p + kStageQuarter, _mm512_extractf32x4_ps(v.raw, 1));
+  _mm_store_ps(p + 2 * kStageQuarter, _mm512_extractf32x4_ps(v.raw, 2));
+  _mm_store_ps(p + 3 * kStageQuarter, _mm512_extractf32x4_ps(v.raw, 3));
+#elif HWY_TARGET == HWY_AVX2
+  hn::Store(hn::LowerHalf(v), QuarterTag(), p);
+  hn::Store(hn::UpperHalf(QuarterTag(), v), QuarterTag(), p + kStageQuarter);
+#else
+  hn::Store(v, QuarterTag(), p);
+#endif
+}
+
+HWY_INLINE Vec load_quarters(const float* p) {
+  const QuarterTag q;
+#if HWY_TARGET == HWY_AVX3
+  const hn::Twice<QuarterTag> half;
+  return hn::Combine(
+      kTag, hn::Combine(half, hn::Load(q, p + 3 * kStageQuarter), hn::Load(q, p + 2 * kStageQuarter)),
+      hn::Combine(half, hn::Load(q, p + kStageQuarter), hn::Load(q, p)));
+#elif HWY_TARGET == HWY_AVX2
+  return hn::Combine(kTag, hn::Load(q, p + kStageQuarter), hn::Load(q, p));
+#else
+  return hn::Load(q, p);
+#endif
+}
+
+// Where a position's operands lie.
+struct LanePosition {
+  const float* x;
+  const float* dy;
+};
+
+// kChannels x kRun sums of one vector of lanes.
+template <int kChannels, int kRun>
+class LaneChainTile {
+ public:
+  explicit HWY_INLINE LaneChainTile(std::ptrdiff_t dy_channel) : dy_channel_(dy_channel) {}
+
+  HWY_INLINE void zero() {
+    HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o) {
+      HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) sum_[o][i] = hn::Zero(kTag);
+    }
+  }
+  HWY_INLINE void resume(const float* stage) {
+    HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o) {
+      HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) sum_[o][i] = load_quarters(place(stage, o, i));
+    }
+  }
+  // Holds the fewer operands, streams the others.
+  HWY_INLINE void add(LanePosition p) {
+    if constexpr (kRun <= kChannels) {
+      Vec held[kRun];
+      HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) held[i] = load(p.x + i * kPack);
+      HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o) {
+        const Vec d = load(p.dy + o * dy_channel_);
+        HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) sum_[o][i] = hn::MulAdd(d, held[i], sum_[o][i]);
+      }
+    } else {
+      Vec held[kChannels];
+      HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o) held[o] = load(p.dy + o * dy_channel_);
+      HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) {
+        const Vec v = load(p.x + i * kPack);
+        HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o) sum_[o][i] = hn::MulAdd(held[o], v, sum_[o][i]);
+      }
+    }
+  }
+  // The last position of one run and the first of the next, sum by sum: a burst of stores would drain the
+  // pipeline.
+  HWY_INLINE void hand_over(LanePosition last, float* stage, LanePosition first) {
+    HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o) {
+      const Vec d = load(last.dy + o * dy_channel_), next_d = load(first.dy + o * dy_channel_);
+      HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) {
+        store_quarters(hn::MulAdd(d, load(last.x + i * kPack), sum_[o][i]), place(stage, o, i));
+        sum_[o][i] = hn::Mul(next_d, load(first.x + i * kPack));
+      }
+    }
+  }
+  HWY_INLINE void store(float* stage) const {
+    HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o) {
+      HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) store_quarters(sum_[o][i], place(stage, o, i));
+    }
+  }
+
+ private:
+  template <class Float>
+  static HWY_INLINE Float* place(Float* stage, int o, int i) {
+    return stage + (o * kStageRow + i) * kQuarter;
+  }
+
+  const std::ptrdiff_t dy_channel_;
+  Vec sum_[kChannels][kRun];
+};
+
+// The positions of a chain, and how far apart they are. Copies of the job's fields: vector stores may alias
+// anything, so the fields would be loaded again after each.
+struct LanePath {
+  std::ptrdiff_t x_row, x_column, dy_row;
+  int rows, columns;
+
+  HWY_INLINE LanePosition last(LanePosition first) const {
+    return {first.x + (rows - 1) * x_row + (columns - 1) * x_column,
+            first.dy + (rows - 1) * dy_row + (columns - 1) * kPack};
+  }
+  // Adds the positions of a row. Four at a time: a branch for each would be mispredicted at the end of a
+  // chain.
+  template <class Tile>
+  HWY_INLINE void add_row(Tile& tile, LanePosition p, int count) const {
+    for (; count >= 4; count -= 4, p.x += 4 * x_column, p.dy += 4 * kPack) {
+      HWY_UNROLL(4) for (int i = 0; i < 4; ++i) {
+        tile.add({p.x + i * x_column, p.dy + i * kPack});
+        keep_order();
+      }
+    }
+    for (; count > 0; --count, p.x += x_column, p.dy += kPack) tile.add(p);
+  }
+  // Adds all positions but `skip_first` at the beginning and `skip_last` at the end (0 or 1 each).
+  template <class Tile>
+  HWY_INLINE void add_all(Tile& tile, LanePosition p, int skip_first, int skip_last) const {
+    add_row(tile, {p.x + skip_first * x_column, p.dy + skip_first * kPack},
+            columns - skip_first - (rows == 1 ? skip_last : 0));
+    for (int row = 1; row < rows; ++row) {
+      p.x += x_row;
+      p.dy += dy_row;
+      add_row(tile, p, columns - (row == rows - 1 ? skip_last : 0));
+    }
+  }
+};
+
+template <int kChannels, int kRun>
+HWY_NOINLINE void lane_chain(const LaneChainJob& job) {
+  const LanePath path{job.x_row, job.x_column, job.dy_row, job.rows, job.columns};
+  const auto begin_of = [&](int chain) {
+    const float* const x = reinterpret_cast<const float*>(reinterpret_cast<const char*>(job.x) +
+                                                          job.runs[chain / kVectors].input);
+    return LanePosition{x + chain % kVectors * kLanes, job.dy + chain % kVectors * kLanes};
+  };
+  const auto stage_of = [&](int chain) {
+    return job.stage + job.runs[chain / kVectors].element * kQuarter +
+           chain % kVectors * kQuartersInVector * kStageQuarter;
+  };
+  const int chains = job.run_count * kVectors;
+  LaneChainTile<kChannels, kRun> tile(job.dy_channel);
+  if (job.resume || job.rows * job.columns < 2) {
+    for (int chain = 0; chain < chains; ++chain) {
+      float* const stage = stage_of(chain);
+      if (job.resume) {
+        tile.resume(stage);
+      } else {
+        tile.zero();
+      }
+      path.add_all(tile, begin_of(chain), 0, 0);
+      tile.store(stage);
+    }
+    return;
+  }
+  // All chains run as one stream, so that only the first and the last pay for a burst of loads or stores.
+  LanePosition first = begin_of(0);
+  tile.zero();
+  tile.add(first);
+  for (int chain = 0;; ++chain) {
+    path.add_all(tile, first, 1, 1);
+    const LanePosition last = path.last(first);
+    if (chain + 1 == chains) {
+      tile.add(last);
+      tile.store(stage_of(chain));
+      return;
+    }
+    first = begin_of(chain + 1);
+    tile.hand_over(last, stage_of(chain), first);
+  }
+}
+
+// After both pairings of the lane tree, lane s of a vector holds the sum of an element; kSumLane[element] is
+// that s.
+struct SumLanes {
+  alignas(64) std::int32_t lane[kLanes];
+};
+constexpr SumLanes sum_lanes() {
+  constexpr int kBlocks = kLanes / 4;  // elements in a vector of quarters
+  SumLanes lanes{};
+  for (int s = 0; s < kLanes; ++s) {
+    const int half = s / (kLanes / 2), within = s % (kLanes / 2);
+    lanes.lane[half * 2 * kBlocks + (within % 2) * kBlocks + within / 2] = s;
+  }
+  return lanes;
+}
+constexpr SumLanes kSumLanes = sum_lanes();
+
+// Levels + 8 and + 4 are additions of whole arrays; + 2 and + 1 pair up lanes.
+HWY_NOINLINE inline void lane_tree(const float* stage, int rows, float* values) {
+  const hn::RebindToSigned<Tag> index_tag;
+  const hn::RepartitionToWide<Tag> pairs;
+  const auto indices = hn::IndicesFromVec(kTag, hn::Load(index_tag, kSumLanes.lane));
+  const auto four_lanes = [&](const float* p) HWY_ATTR {
+    const Vec low = hn::Add(load(p), load(p + 2 * kStageQuarter));
+    const Vec high = hn::Add(load(p + kStageQuarter), load(p + 3 * kStageQuarter));
+    return hn::Add(low, high);
+  };
+  const auto two_lanes = [&](const float* p) HWY_ATTR {
+    const auto a = hn::BitCast(pairs, four_lanes(p)), b = hn::BitCast(pairs, four_lanes(p + kLanes));
+    return hn::Add(hn::BitCast(kTag, hn::InterleaveLower(pairs, a, b)),
+                   hn::BitCast(kTag, hn::InterleaveUpper(pairs, a, b)));
+  };
+  for (int e = 0; e < rows * kStageRow; e += kLanes) {
+    const float* const p = stage + e * kQuarter;
+    const Vec low = two_lanes(p), high = two_lanes(p + 2 * kLanes);
+    const Vec sums = hn::Add(hn::ConcatEven(kTag, high, low), hn::ConcatOdd(kTag, high, low));
+    store(finished(hn::TableLookupLanes(sums, indices)), values + e);
+  }
+}
+
+}  // namespace lockstep::device::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

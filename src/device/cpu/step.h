@@ -1,0 +1,52 @@
+// An instruction made ready to run on a CPU device: its plan is built, its buffers are known. A step is
+// shared by the threads of the device and holds nothing that changes.
+#pragma once
+#include <atomic>
+#include <map>
+#include <memory>
+#include <span>
+
+#include "device/cpu/arena.h"
+#include "device/cpu/gather_plan.h"
+#include "device/device.h"
+#include "program/program.h"
+
+namespace lockstep::device::cpu {
+
+// What one thread is asked to do: packs [first, last) of its own share, or its part of all elements.
+struct Work {
+  const StepInput& input;
+  int packs;  // of the minibatch
+  int thread, threads;
+  int first_pack;                                  // of the thread, in the minibatch
+  int first, last;                                 // counted from first_pack
+  std::span<const arithmetic::JoinStep> schedule;  // of the thread, by pack
+  std::span<const arithmetic::JoinPair> finish;    // what is left of the tree after all threads
+  std::span<const std::pair<int, int>> subtrees;   // (thread, level) of every complete subtree, in order
+  float* scratch;                                  // of the thread
+  std::atomic<bool>& finite;
+};
+
+class Step {
+ public:
+  virtual ~Step() = default;
+  virtual std::size_t scratch_floats() const { return 0; }
+  virtual void run(const Work& work) const = 0;
+};
+
+// Gather plans by the prepared buffer they read: who prepares and who uses must agree on the layout.
+using GatherPlans = std::map<program::BufferId, std::shared_ptr<const GatherPlan>>;
+GatherPlans make_gather_plans(const program::Program& program, int most_packs, const Kernels& kernels,
+                              const CacheSizes& caches);
+
+struct StepContext {
+  const Arena& arena;
+  const Kernels& kernels;
+  const GatherPlans& plans;
+  const program::Program& program;
+  int group;  // most packs in one call
+};
+std::unique_ptr<Step> make_pack_step(const program::Instruction& instruction, const StepContext& context);
+std::unique_ptr<Step> make_element_step(const program::Instruction& instruction, const StepContext& context);
+
+}  // namespace lockstep::device::cpu

@@ -1,0 +1,112 @@
+// A step as data: buffers by id, and segments of instructions. The device runs this list and nothing else;
+// what is not in it does not happen.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "model/model.h"
+#include "program/geometry.h"
+
+namespace lockstep::program {
+
+using BufferId = int;
+
+enum class Role {
+  activation,  // floats of a pack, [channel][y][x][lane]
+  mask,        // one bit a float of a pack: relu blocked it
+  labels,      // of a pack
+  parameter,   // in canonical order, as a file has it
+  prepared,    // a parameter as the device's kernels want it; its size is the device's business
+  partial,     // sums over packs, still in the pack tree
+  gradient,    // a finished mean
+  tally,       // counts of examples by class: seen, then right
+};
+
+struct Buffer {
+  std::string name;
+  Role role;
+  std::size_t elements;  // of an example for activation and mask; of the whole otherwise
+};
+
+// In brackets: inputs -> outputs.
+struct Load {  // [] -> [activation, labels]; the examples are an input of the step
+  Shape shape;
+};
+struct Prepare {  // [parameter] -> [prepared]
+  enum class Use { forward, input_gradient };
+  Convolution convolution;
+  Use use = Use::forward;
+};
+struct Forward {  // [x, prepared, bias] -> [y] or, pooled, [y, mask]
+  Convolution convolution;
+  Epilogue epilogue = Epilogue::none;
+};
+struct ReluForward {};   // [x] -> [y]
+struct ReluBackward {};  // [dy, y] -> [dx]
+struct PoolForward {     // [x] -> [y]
+  Pool pool;
+};
+struct PoolBackward {  // [dy] or, for a maximum, [dy, x] -> [dx]
+  Pool pool;
+};
+struct Unpool {  // [dy, mask] -> [dx]: back through an average pool and the relu before it
+  Pool pool;
+};
+struct Loss {  // [z, labels] -> [losses, sum, tally, dz]; evaluation goes without dz
+  int classes = 0;
+};
+struct InputGradient {  // [dy, prepared] -> [dx]
+  Convolution convolution;
+};
+struct WeightGradient {  // [x, dy] -> [weight partial, bias partial]
+  Convolution convolution;
+};
+struct UnpoolWeightGradient {  // [x, dy, mask] -> [weight partial, bias partial]: dy is never written out
+  Convolution convolution;
+  Pool pool;
+};
+struct Mean {};    // [partial] -> [gradient]: the rest of the pack tree, divided by the examples of the step
+struct Check {};   // [gradient]: the step ends with an error unless all of it is finite
+struct Update {};  // [parameter, gradient] -> [parameter]
+
+using Operation =
+    std::variant<Load, Prepare, Forward, ReluForward, ReluBackward, PoolForward, PoolBackward, Unpool, Loss,
+                 InputGradient, WeightGradient, UnpoolWeightGradient, Mean, Check, Update>;
+
+struct Instruction {
+  Operation operation;
+  std::string layer;  // the layers it stands for: conv1+relu1+pool1
+  std::vector<BufferId> inputs, outputs;
+};
+
+// All of a segment is done before the next one starts.
+struct Segment {
+  enum class Over {
+    packs,     // every instruction for each pack of the device
+    elements,  // every instruction once, its elements divided among the threads
+  };
+  std::string name;
+  Over over = Over::packs;
+  std::vector<Instruction> instructions;
+};
+
+struct Program {
+  std::vector<Buffer> buffers;
+  std::vector<Segment> segments;
+  Shape input;
+  int classes = 0;
+
+  // Where the caller finds things. Parameters and gradients are in model order.
+  std::vector<BufferId> parameters, gradients;
+  BufferId loss = -1;  // gradient-like: one element, the mean loss
+  BufferId tally = -1;
+};
+
+std::string_view operation_name(const Operation& operation);
+
+// Throws Error(ours) if an instruction names a buffer that does not exist or has the wrong role or number.
+void check_program(const Program& program);
+
+}  // namespace lockstep::program

@@ -1,0 +1,18 @@
+// Where a step left the numbers, found by running it again with every layer's output kept.
+#pragma once
+#include <string>
+
+#include "train/job.h"
+
+namespace lockstep::train {
+
+struct Divergence {
+  std::string where;  // "the output of conv2", "the gradient of conv1.weight"
+  int example = -1;   // the lowest one, counted in the minibatch; -1: the sum over the minibatch
+};
+
+// Requires: the step of `input` from `weights` is not finite.
+Divergence find_divergence(device::Device& device, const model::Model& model, const Weights& weights,
+                           const device::StepInput& input);
+
+}  // namespace lockstep::train

@@ -1,0 +1,53 @@
+#include "train/evaluate.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "program/compile.h"
+
+namespace lockstep::train {
+namespace {
+
+// Examples that are looked at in one go. The mean loss is the law's tree over each such part, added up in
+// double.
+constexpr std::size_t kPart = 2048;
+
+std::int64_t sum(const std::vector<std::int64_t>& counts) {
+  return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+}
+
+}  // namespace
+
+std::int64_t Evaluation::examples() const { return sum(seen); }
+std::int64_t Evaluation::correct() const { return sum(right); }
+
+Evaluator::Evaluator(device::Device& device, const model::Model& model, const data::Dataset& dataset)
+    : dataset_(dataset),
+      order_(dataset.size()),
+      runner_(device, program::compile_evaluation(model),
+              {.most_examples = static_cast<int>(std::min(kPart, dataset.size()))}) {
+  check_fits(model, dataset);
+  std::iota(order_.begin(), order_.end(), 0U);
+}
+
+Evaluation Evaluator::evaluate(const Weights& weights) {
+  runner_.upload(weights);
+  Evaluation total;
+  total.seen.assign(static_cast<std::size_t>(dataset_.classes), 0);
+  total.right = total.seen;
+  double loss = 0;
+  for (std::size_t first = 0; first < order_.size(); first += kPart) {
+    const std::span part = std::span(order_).subspan(first, std::min(kPart, order_.size() - first));
+    const run::StepResult result =
+        runner_.step({.minibatch = {dataset_.pixels.data(), dataset_.labels.data(), part}});
+    loss += static_cast<double>(result.loss) * static_cast<double>(part.size());
+    for (std::size_t c = 0; c < total.seen.size(); ++c) {
+      total.seen[c] += result.seen[c];
+      total.right[c] += result.right[c];
+    }
+  }
+  total.loss = static_cast<float>(loss / static_cast<double>(order_.size()));
+  return total;
+}
+
+}  // namespace lockstep::train

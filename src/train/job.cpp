@@ -1,0 +1,37 @@
+#include "train/job.h"
+
+#include "arithmetic/initial_weights.h"
+#include "base/error.h"
+
+namespace lockstep::train {
+
+Weights initial_weights(const model::Model& model, std::uint64_t seed) {
+  Weights weights;
+  for (const model::Parameter& parameter : model::parameters_of(model)) {
+    std::vector<float>& values = weights.emplace_back(parameter.elements(), 0.0f);
+    if (parameter.role == model::Parameter::Role::weight) {
+      arithmetic::fill_initial(values, parameter.name, seed, static_cast<float>(model.sigma));
+    }
+  }
+  return weights;
+}
+
+Hash128 hash_of(const Weights& weights) {
+  Hasher128 hasher;
+  for (const std::vector<float>& values : weights) hasher.add(std::as_bytes(std::span(values)));
+  return hasher.digest();
+}
+
+void check_fits(const model::Model& model, const data::Dataset& dataset) {
+  const model::Shape pictures{dataset.channels, dataset.height, dataset.width};
+  if (pictures != model.input) {
+    throw Error(Fault::usage, "model {} takes pictures of {}, the data has {}", model.name,
+                to_string(model.input), to_string(pictures));
+  }
+  if (dataset.classes != model::classes_of(model)) {
+    throw Error(Fault::usage, "model {} knows {} classes, the data has {}", model.name,
+                model::classes_of(model), dataset.classes);
+  }
+}
+
+}  // namespace lockstep::train

@@ -1,0 +1,33 @@
+// What a training run computes: everything its bits depend on, and the means to compute it.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "data/dataset.h"
+#include "device/device.h"
+#include "model/model.h"
+#include "run/runner.h"
+
+namespace lockstep::train {
+
+using run::Weights;
+
+struct Job {
+  model::Model model;
+  std::uint64_t seed = 0;
+  int batch = 256;
+  float learning_rate = 0.2f;
+  int epochs = 10;
+};
+
+// Weights N(0, sigma), biases 0, by the seed.
+Weights initial_weights(const model::Model& model, std::uint64_t seed);
+
+// XXH3-128 over the numbers of all parameters in model order.
+Hash128 hash_of(const Weights& weights);
+
+// Throws Error(usage) if the data's pictures or classes are not what the model takes.
+void check_fits(const model::Model& model, const data::Dataset& dataset);
+
+}  // namespace lockstep::train
