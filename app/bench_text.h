@@ -1,0 +1,28 @@
+// What a bench found, for people and for programs.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/kernel_bench.h"
+#include "measure/step_bench.h"
+#include "measure/thread_scaling.h"
+
+namespace lockstep::app {
+
+struct BenchFigures {
+  std::string target;                          // name of the kernels: avx512
+  double core_peak = 0, core_peak_median = 0;  // operations a second: the best window, and half of them
+  std::vector<measure::KernelFigure> kernels;  // on one core, in the order of the step
+  std::vector<measure::StepFigure> steps;      // the last one is what was asked for
+  std::optional<measure::ScalingFigure> scaling;
+};
+
+std::string bench_table(const BenchFigures& figures);
+
+// One object: target, fma_peak_gflops, fma_peak_median_gflops, kernels of {name, gflops, share}, other of
+// {name, microseconds} for what does not multiply, step of {threads, gflops, share, seconds_per_epoch,
+// quartiles}, and scaling of {threads, ratio, quartiles} if it was measured. Requires: at least one step.
+std::string bench_json(const BenchFigures& figures);
+
+}  // namespace lockstep::app

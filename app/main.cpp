@@ -1,0 +1,45 @@
+#include <exception>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "bench_command.h"
+#include "command_line.h"
+#include "eval_command.h"
+#include "output.h"
+#include "train_command.h"
+
+namespace lockstep::app {
+namespace {
+
+int run(std::vector<std::string> arguments) {
+  prepare_standard_streams();
+  std::vector<std::unique_ptr<Command>> commands;
+  commands.push_back(make_train_command());
+  commands.push_back(make_eval_command());
+  commands.push_back(make_bench_command());
+  return CommandLine(std::move(commands)).run(std::move(arguments));
+}
+
+int failed(std::string_view message, Fault fault) {
+  print_error(message);
+  return static_cast<int>(fault);
+}
+
+}  // namespace
+}  // namespace lockstep::app
+
+int main(int argc, char** argv) {
+  using lockstep::Fault;
+  using lockstep::app::failed;
+  try {
+    return lockstep::app::run({argv + (argc > 0 ? 1 : 0), argv + argc});
+  } catch (const lockstep::Error& error) {
+    return failed(error.what(), error.fault());
+  } catch (const std::bad_alloc&) {
+    return failed("out of memory; try a smaller --batch, fewer --threads or --order pack", Fault::device);
+  } catch (const std::exception& error) {
+    return failed(error.what(), Fault::ours);
+  }
+}

@@ -1,0 +1,26 @@
+// Ctrl-C and SIGTERM as a wish: the first is noted, so that training can end at a step boundary and save; the
+// second ends the process at once. While one of these objects lives; there is one at a time.
+#pragma once
+#include <csignal>
+
+namespace lockstep::app {
+
+class StopSignals {
+ public:
+  StopSignals();
+  ~StopSignals();  // signals do again what they did before
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+  // The signal that came first, 0 if none did.
+  int received() const;
+
+  // What the shell expects of a process that the signal ended: 130, 143.
+  int exit_code() const { return 128 + received(); }
+
+ private:
+  struct sigaction interrupt_before_ {};
+  struct sigaction terminate_before_ {};
+};
+
+}  // namespace lockstep::app

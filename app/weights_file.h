@@ -1,0 +1,28 @@
+// A model's weights as a safetensors file: tensors named, shaped and ordered as model::parameters_of says.
+#pragma once
+#include <filesystem>
+#include <string>
+
+#include "model/model.h"
+#include "store/config_file.h"
+#include "store/tensor_file.h"
+#include "train/job.h"
+
+namespace lockstep::app {
+
+constexpr const char* kWeightsFile = "weights.safetensors";
+constexpr const char* kConfigFile = "config.toml";
+
+// The file itself, or `name` in a run directory.
+std::filesystem::path file_of(const std::filesystem::path& run_or_file, const char* name);
+
+// What the file says about its weights: model, law, job and weights hash, epochs that were finished. Of a run
+// that was not interrupted this depends on [job] alone, so equal jobs give equal files.
+store::TensorFile weights_file(const model::Model& model, const store::RunConfig& config,
+                               const train::Weights& weights, std::size_t epochs);
+
+// The model's weights in `file`. Throws Error(data) naming path, tensor, what was expected and found: every
+// parameter once, of its shape, and nothing else.
+train::Weights weights_in(const store::TensorFile& file, const model::Model& model, const std::string& path);
+
+}  // namespace lockstep::app

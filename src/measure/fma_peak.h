@@ -1,0 +1,36 @@
+// What one core can do at most: multiply-adds on registers alone, in fp32, with the vectors of one row of
+// kernels. The peak is the best window of the whole run. On a shared machine it jumps, and a peak taken in a
+// slow moment would flatter every share, so windows are taken between all other measurements.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "device/cpu/kernels.h"
+
+namespace lockstep::measure {
+
+class FmaPeak {
+ public:
+  // Requires: kernels outlive it.
+  explicit FmaPeak(const device::cpu::Kernels& kernels);
+
+  // Measures a window of about a millisecond.
+  void sample();
+
+  // Counts a window that was measured.
+  void add_window(double multiply_adds, double seconds);
+
+  // Two operations a multiply-add; 0 before the first window.
+  double flops_per_second() const;
+
+  // Half of the windows were faster. Far below the peak: others use the machine.
+  // Requires: at least one window.
+  double median_flops_per_second() const;
+
+ private:
+  const device::cpu::Kernels& kernels_;
+  std::int64_t rounds_ = 0;      // of a window
+  std::vector<double> windows_;  // operations a second
+};
+
+}  // namespace lockstep::measure

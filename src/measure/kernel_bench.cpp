@@ -1,0 +1,69 @@
+#include "measure/kernel_bench.h"
+
+#include <functional>
+#include <memory>
+
+#include "base/error.h"
+#include "measure/instruction_work.h"
+#include "measure/one_by_one.h"
+#include "measure/synthetic_minibatch.h"
+#include "measure/turns.h"
+#include "model/zoo.h"
+#include "program/compile.h"
+#include "run/runner.h"
+#include "train/job.h"
+
+namespace lockstep::measure {
+namespace {
+
+using program::Segment;
+
+// Segments to time, in the order of the step: the one over packs is replaced by its instructions.
+std::vector<std::size_t> segments_to_time(const OneByOne& apart) {
+  std::vector<std::size_t> order;
+  const std::vector<Segment>& segments = apart.program.segments;
+  for (std::size_t i = 0; i < apart.first_single; ++i) {
+    if (segments[i].over == Segment::Over::elements) {
+      order.push_back(i);
+    } else {
+      for (std::size_t single = apart.first_single; single < segments.size(); ++single)
+        order.push_back(single);
+    }
+  }
+  return order;
+}
+
+double flops_per_example(const Segment& segment) {
+  double flops = 0;
+  for (const program::Instruction& i : segment.instructions) flops += measure::flops_per_example(i);
+  return flops;
+}
+
+}  // namespace
+
+std::vector<KernelFigure> bench_kernels(const KernelBenchOptions& options, FmaPeak& peak) {
+  const OneByOne apart = one_by_one(program::compile_training(model::lenet()));
+  const SyntheticMinibatch minibatch(apart.program.input, apart.program.classes, options.examples);
+  const std::unique_ptr<device::Device> device = options.make_device(1);
+  run::Runner runner(*device, apart.program, {.most_examples = options.examples});
+  runner.upload(train::initial_weights(model::lenet(), 0));
+  const auto run = [&](std::size_t segment) {
+    check(runner.executable().run(segment, minibatch.step_input()), "{} on synthetic examples is not finite",
+          apart.program.segments[segment].name);
+  };
+  // fill every buffer with what a step leaves there
+  for (std::size_t segment = 0; segment < apart.first_single; ++segment) run(segment);
+
+  const std::vector<std::size_t> order = segments_to_time(apart);
+  std::vector<std::function<void()>> runs;
+  for (const std::size_t segment : order) runs.emplace_back([&run, segment] { run(segment); });
+  const std::vector<Spread> seconds = take_turns(options.pace, peak, runs);
+  std::vector<KernelFigure> figures;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Segment& segment = apart.program.segments[order[i]];
+    figures.push_back({segment.name, flops_per_example(segment) * options.examples, seconds[i]});
+  }
+  return figures;
+}
+
+}  // namespace lockstep::measure

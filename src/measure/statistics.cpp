@@ -1,0 +1,25 @@
+#include "measure/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+
+namespace lockstep::measure {
+
+double quantile(std::vector<double> samples, double at) {
+  check(!samples.empty(), "a quantile of no samples");
+  check(at >= 0 && at <= 1, "there is no quantile {}", at);
+  std::ranges::sort(samples);
+  const double place = at * static_cast<double>(samples.size() - 1);
+  const double below = std::floor(place);
+  const auto i = static_cast<std::size_t>(below);
+  if (i + 1 == samples.size()) return samples.back();
+  return samples[i] + (place - below) * (samples[i + 1] - samples[i]);
+}
+
+Spread spread_of(const std::vector<double>& samples) {
+  return {quantile(samples, 0), quantile(samples, 0.25), quantile(samples, 0.5), quantile(samples, 0.75)};
+}
+
+}  // namespace lockstep::measure

@@ -1,0 +1,28 @@
+#include "measure/step_bench.h"
+
+#include <memory>
+
+#include "measure/training_step.h"
+#include "measure/turns.h"
+#include "model/zoo.h"
+
+namespace lockstep::measure {
+
+std::vector<StepFigure> bench_steps(const StepBenchOptions& options, FmaPeak& peak) {
+  const model::Model model = model::lenet();
+  const SyntheticMinibatch minibatch(model.input, model::classes_of(model), options.examples);
+  std::vector<std::unique_ptr<TrainingStep>> steps;
+  std::vector<std::function<void()>> runs;
+  for (const int threads : options.threads) {
+    steps.push_back(std::make_unique<TrainingStep>(options.make_device(threads), minibatch));
+    runs.emplace_back([step = steps.back().get()] { step->run(); });
+  }
+  const std::vector<Spread> seconds = take_turns(options.pace, peak, runs);
+  std::vector<StepFigure> figures;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    figures.push_back({options.threads[i], steps[i]->flops(), seconds[i]});
+  }
+  return figures;
+}
+
+}  // namespace lockstep::measure

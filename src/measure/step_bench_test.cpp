@@ -1,0 +1,36 @@
+#include "measure/step_bench.h"
+
+#include <gtest/gtest.h>
+
+#include "measure/cpu_for_test.h"
+
+namespace lockstep::measure {
+namespace {
+
+TEST(StepBench, GivesAFigureForEachNumberOfThreads) {
+  FmaPeak peak(device::cpu::choose_kernels(""));
+  const std::vector<StepFigure> figures =
+      bench_steps({.make_device = make_cpu_for_test,
+                   .threads = {2, 1},
+                   .examples = 20,
+                   .pace = {.seconds = 0, .window = 0, .fewest_rounds = 1}},
+                  peak);
+  ASSERT_EQ(figures.size(), 2U);
+  EXPECT_EQ(figures[0].threads, 2);
+  EXPECT_EQ(figures[1].threads, 1);
+  for (const StepFigure& figure : figures) {
+    EXPECT_EQ(figure.flops, 20 * 10'636'800.0);
+    EXPECT_GT(figure.seconds.median, 0);
+  }
+  EXPECT_GT(peak.flops_per_second(), 0) << "the peak is sampled between the windows";
+}
+
+TEST(StepBench, SharesAndEpochsComeFromTheMedian) {
+  const StepFigure figure{.threads = 2, .flops = 6e9, .seconds = {0.25, 0.375, 0.5, 1}};
+  EXPECT_EQ(figure.flops_per_second(), 12e9);
+  EXPECT_EQ(figure.share(8e9), 0.75);
+  EXPECT_EQ(figure.seconds_per_epoch(), 117.5);
+}
+
+}  // namespace
+}  // namespace lockstep::measure

@@ -1,0 +1,31 @@
+#include "measure/synthetic_minibatch.h"
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+namespace lockstep::measure {
+namespace {
+
+TEST(SyntheticMinibatch, HoldsWhatAStepReads) {
+  const SyntheticMinibatch minibatch({1, 28, 28}, 10, 32);
+  const device::Minibatch& m = minibatch.step_input().minibatch;
+  ASSERT_EQ(m.examples.size(), 32U);
+  for (std::size_t i = 0; i < 32; ++i) {
+    EXPECT_EQ(m.examples[i], i);
+    EXPECT_EQ(m.labels[i], i % 10);
+  }
+  EXPECT_EQ(minibatch.examples(), 32);
+}
+
+TEST(SyntheticMinibatch, PixelsLookLikePictures) {
+  const SyntheticMinibatch minibatch({1, 28, 28}, 10, 32);
+  const std::span pixels(minibatch.step_input().minibatch.pixels, std::size_t{32} * 784);
+  const auto black = static_cast<double>(std::ranges::count(pixels, 0));
+  EXPECT_GT(black, 0.45 * 32 * 784);
+  EXPECT_LT(black, 0.55 * 32 * 784);
+  EXPECT_EQ(*std::ranges::max_element(pixels), 255);
+}
+
+}  // namespace
+}  // namespace lockstep::measure

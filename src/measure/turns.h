@@ -1,0 +1,17 @@
+// Several things measured in turns.
+#pragma once
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "measure/fma_peak.h"
+#include "measure/pace.h"
+#include "measure/statistics.h"
+
+namespace lockstep::measure {
+
+// Seconds of one call of each of `runs`, one sample a turn. A turn calls its function once to warm the cache
+// up, which is not counted, then over and over for a window. Samples the peak before every turn.
+std::vector<Spread> take_turns(const Pace& pace, FmaPeak& peak, std::span<const std::function<void()>> runs);
+
+}  // namespace lockstep::measure

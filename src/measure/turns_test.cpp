@@ -1,0 +1,36 @@
+#include "measure/turns.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace lockstep::measure {
+namespace {
+
+TEST(Turns, AlternateAndWarmUpOnceATurn) {
+  FmaPeak peak(device::cpu::choose_kernels(""));
+  std::string calls;
+  const std::vector<std::function<void()>> runs{[&] { calls += 'a'; }, [&] { calls += 'b'; }};
+  const std::vector<Spread> spreads = take_turns({.seconds = 0, .window = 0, .fewest_rounds = 3}, peak, runs);
+  EXPECT_EQ(calls, "aabbaabbaabb");
+  ASSERT_EQ(spreads.size(), 2U);
+  EXPECT_GE(spreads[0].upper_quartile, spreads[0].median);
+}
+
+TEST(Turns, SampleThePeak) {
+  FmaPeak peak(device::cpu::choose_kernels(""));
+  const std::vector<std::function<void()>> runs{[] {}};
+  take_turns({.seconds = 0, .window = 0, .fewest_rounds = 1}, peak, runs);
+  EXPECT_GT(peak.flops_per_second(), 0);
+}
+
+TEST(Turns, GoOnUntilTheTimeIsOver) {
+  FmaPeak peak(device::cpu::choose_kernels(""));
+  int calls = 0;
+  const std::vector<std::function<void()>> runs{[&] { ++calls; }};
+  take_turns({.seconds = 0.05, .window = 0, .fewest_rounds = 1}, peak, runs);
+  EXPECT_GT(calls, 2) << "a round is one millisecond of peak and next to nothing of the run";
+}
+
+}  // namespace
+}  // namespace lockstep::measure

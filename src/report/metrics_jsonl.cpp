@@ -1,0 +1,39 @@
+#include "report/metrics_jsonl.h"
+
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "report/figures.h"
+#include "report/written.h"
+
+namespace lockstep::report {
+
+MetricsJsonl::MetricsJsonl(std::ostream& out, std::string path) : out_(out), path_(std::move(path)) {}
+
+// Written by hand: the JSON library widens a float to double and would print digits that were never there.
+void MetricsJsonl::on_step(const train::StepReport& step) {
+  out_ << fmt::format(R"({{"epoch":{},"step":{},"global_step":{},"examples":{},"loss":{},"seconds":{}}})",
+                      step.epoch, step.step, step.global_step, step.examples, json_number(step.loss),
+                      json_number(step.seconds))
+       << '\n';
+  require_written(out_, path_);
+}
+
+void MetricsJsonl::on_epoch(const train::EpochReport& epoch) {
+  out_ << fmt::format(R"({{"epoch":{},"train_loss":{},"test_loss":{},"test_accuracy":{},"test_correct":{},)"
+                      R"("test_examples":{},"seconds":{},"evaluation_seconds":{}}})",
+                      epoch.epoch, json_number(epoch.train_loss), json_number(epoch.test_loss),
+                      json_number(epoch.test_accuracy()), epoch.test_correct, epoch.test_examples,
+                      json_number(epoch.seconds), json_number(epoch.evaluation_seconds))
+       << '\n'
+       << std::flush;
+  require_written(out_, path_);
+}
+
+void MetricsJsonl::on_end(const train::RunEnd&) {
+  out_ << std::flush;
+  require_written(out_, path_);
+}
+
+}  // namespace lockstep::report

@@ -1,0 +1,26 @@
+#include "report/summary.h"
+
+#include <fmt/format.h>
+
+namespace lockstep::report {
+
+std::string summary(const train::RunEnd& end) {
+  const std::string devices = fmt::format("[{}]", fmt::join(end.devices, ", "));
+  std::string text;
+  if (end.epochs.empty()) {
+    text = fmt::format("no epoch finished on {}\n", devices);
+  } else {
+    double seconds = 0;
+    for (const train::EpochReport& epoch : end.epochs) seconds += epoch.seconds;
+    text = fmt::format("test acc: {:.2f}, {:.1f} sec/epoch on {}\n", end.epochs.back().test_accuracy(),
+                       seconds / static_cast<double>(end.epochs.size()), devices);
+  }
+  if (!end.weights_hash.empty()) text += fmt::format("weights {}\n", end.weights_hash);
+  return text;
+}
+
+std::string kept_in(const train::RunEnd& end) {
+  return end.run_directory.empty() ? "" : fmt::format("run {}\n", end.run_directory);
+}
+
+}  // namespace lockstep::report

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Holds the documents against the repository: links resolve, named files exist, marked commands run.
+
+A fenced block that opens with ```sh run is executed by bash -euo pipefail. The blocks of one document share a
+scratch folder in which ./lockstep, and $LOCKSTEP, are the program given as --binary.
+"""
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+NAMED = ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md")
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
+REPOSITORY_PATH = re.compile(r"`((?:src|app|docs|tests|bench|cmake|examples)/[^`\s]*)`")
+FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*(.*)$")
+SECONDS_PER_BLOCK = 600
+REPORT_FAILURE = """trap 'echo "failed: $BASH_COMMAND"' ERR\n"""
+
+
+def parse(text):
+    """The prose as (line number, line), and the blocks as (line number, info words, commands)."""
+    prose, blocks, fence = [], [], None
+    for number, line in enumerate(text.splitlines(), 1):
+        mark = FENCE.match(line)
+        if fence is None and mark:
+            fence, info, start, commands = mark.group(1), mark.group(2).split(), number, []
+        elif fence is not None and mark and mark.group(1).startswith(fence) and not mark.group(2):
+            blocks.append((start, info, "\n".join(commands) + "\n"))
+            fence = None
+        elif fence is not None:
+            commands.append(line)
+        else:
+            prose.append((number, line))
+    return prose, blocks
+
+
+def headings(document):
+    """The anchors GitHub gives the headings of a document."""
+    titles = [line.lstrip("#") for _, line in parse(document.read_text())[0] if re.match(r"#{1,6} ", line)]
+    return {re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-") for title in titles}
+
+
+def fault_of_link(document, target, root):
+    if re.match(r"[a-z]+:", target):  # https:, mailto:
+        return None
+    name, _, anchor = target.partition("#")
+    file = (document.parent / name) if name else document
+    if not file.exists():
+        return f"link to {target}: there is no {os.path.relpath(file, root)}"
+    if anchor and file.suffix == ".md" and anchor not in headings(file):
+        return f"link to {target}: no such heading in {os.path.relpath(file, root)}"
+    return None
+
+
+def fault_of_path(path, root):
+    # `src/base/error.{h,cpp}` and `src/<room>/` speak of several or of any
+    if re.search(r"[{<*]|\.\.\.|NAME|NNN", path):
+        return None
+    bare = re.sub(r":\d+$", "", path)
+    return None if (root / bare).exists() else f"names `{path}`, which does not exist"
+
+
+def fault_of_block(commands, folder, binary):
+    try:
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", REPORT_FAILURE + commands], cwd=folder,
+                              env={**os.environ, "LOCKSTEP": str(binary)}, timeout=SECONDS_PER_BLOCK,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, check=False)
+    except subprocess.TimeoutExpired as late:
+        return f"the block ran longer than {late.timeout:.0f} s:\n{commands}"
+    if done.returncode == 0:
+        return None
+    return f"exit code {done.returncode} from the block\n{commands}with the output\n{done.stdout}"
+
+
+def run_blocks(name, blocks, binary):
+    with tempfile.TemporaryDirectory(prefix="lockstep-docs-") as folder:
+        launcher = pathlib.Path(folder) / "lockstep"
+        launcher.write_text('#!/bin/sh\nexec "$LOCKSTEP" "$@"\n')
+        launcher.chmod(0o755)
+        for number, info, commands in blocks:
+            if info[:1] == ["sh"] and "run" in info[1:]:
+                fault = fault_of_block(commands, folder, binary)
+                if fault:
+                    yield f"{name}:{number}: {fault}"
+                    return  # what follows may build on it
+
+
+def violations(root, binary):
+    for document in [root / name for name in NAMED] + sorted((root / "docs").glob("*.md")):
+        name = document.relative_to(root)
+        if not document.exists():
+            yield f"{name}:1: there is no such document"
+            continue
+        prose, blocks = parse(document.read_text())
+        for number, line in prose:
+            faults = [fault_of_link(document, target, root) for target in LINK.findall(line)]
+            faults += [fault_of_path(path, root) for path in REPOSITORY_PATH.findall(line)]
+            yield from (f"{name}:{number}: {fault}" for fault in faults if fault)
+        if binary:
+            yield from run_blocks(name, blocks, binary)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
+    parser.add_argument("--binary", type=pathlib.Path, help="the built program; without it no command runs")
+    arguments = parser.parse_args()
+    binary = arguments.binary and arguments.binary.resolve(strict=True)
+    found = list(violations(arguments.root, binary))
+    print("\n".join(found) if found else "the documents keep their word")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

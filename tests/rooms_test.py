@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Holds every #include of src/ and app/ against the table of rooms in src/CMakeLists.txt.
+
+A room includes itself and what it USES. reference/ (the naive twins) may also include model, and is included only
+by tests and other twins. Tests and app/ include what they like. No file grows past MOST_LINES.
+"""
+import argparse
+import pathlib
+import re
+import sys
+
+MOST_LINES = 500
+SOURCES = {".h", ".cpp", ".inc"}
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+
+
+def read_table(cmake_lists):
+    """room -> the rooms it may include, itself among them."""
+    text = re.sub(r"#.*", "", cmake_lists.read_text())
+    table = {}
+    for arguments in re.findall(r"^room\(([^)]*)\)", text, re.MULTILINE):
+        words = arguments.split()
+        uses = words[words.index("USES") + 1:] if "USES" in words else []
+        uses = uses[:uses.index("LINKS")] if "LINKS" in uses else uses
+        table[words[0]] = {words[0], *uses}
+    return table
+
+
+def is_test(path):
+    return path.name.endswith(("_test.cpp", "_for_test.h"))
+
+
+def is_twin(path):
+    return "reference" in path.parts
+
+
+def fault_of_include(path, included, table):
+    """What is wrong with `path` (relative to src/ or app/'s parent) including `included`, or None."""
+    if is_test(path):
+        return None
+    target = pathlib.PurePosixPath(included)
+    if is_twin(target) and not is_twin(path):
+        return f'"{included}" is a naive twin; only tests and twins may include it'
+    if path.parts[0] == "app":
+        return None
+    room, wanted = path.parts[1], target.parts[0]
+    if len(target.parts) == 1 or wanted not in table:
+        return f'"{included}" names no room; write "room/file.h", and <...> for what is not ours'
+    allowed = table.get(room, {room}) | ({"model"} if is_twin(path) else set())
+    if wanted not in allowed:
+        return f"room {room} may not include {wanted}; it may include {', '.join(sorted(allowed))}"
+    return None
+
+
+def violations(root):
+    table = read_table(root / "src/CMakeLists.txt")
+    if not table:
+        yield "src/CMakeLists.txt:1: found no room(...) table"
+    for room in sorted(p.name for p in (root / "src").iterdir() if p.is_dir() and any(p.rglob("*.cpp"))):
+        if room not in table:
+            yield f"src/CMakeLists.txt:1: room {room} has sources but no row in the table"
+    files = [p for folder in ("src", "app") for p in (root / folder).rglob("*") if p.suffix in SOURCES]
+    for file in sorted(files):
+        path = file.relative_to(root)
+        lines = file.read_text().splitlines()
+        if len(lines) > MOST_LINES:
+            yield f"{path}:{len(lines)}: {len(lines)} lines, more than {MOST_LINES}; split it by ideas"
+        for number, line in enumerate(lines, 1):
+            include = INCLUDE.match(line)
+            fault = include and fault_of_include(path, include.group(1), table)
+            if fault:
+                yield f"{path}:{number}: {fault}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
+    found = list(violations(parser.parse_args().root))
+    print("\n".join(found) if found else "every include keeps to the table of rooms")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
