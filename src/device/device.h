@@ -13,12 +13,12 @@ namespace lockstep::device {
 struct Minibatch {
   const std::uint8_t* pixels = nullptr;  // [example of the set][channel][y][x]
   const std::uint8_t* labels = nullptr;  // [example of the set]
-  std::span<const std::uint32_t> examples;
+  std::span<const std::uint32_t> examples = {};
 };
 
 // What changes from step to step; never compiled in.
 struct StepInput {
-  Minibatch minibatch;
+  Minibatch minibatch = {};
   float learning_rate = 0;
 };
 

@@ -12,9 +12,9 @@ namespace lockstep::train {
 
 struct TrainOptions {
   device::Order order = device::Order::pack;
-  std::optional<Weights> start;                       // instead of the seed's
+  std::optional<Weights> start = {};                  // instead of the seed's
   std::function<bool()> stop = [] { return false; };  // asked at every step boundary
-  std::vector<Observer*> observers;
+  std::vector<Observer*> observers = {};
 };
 
 struct TrainResult {

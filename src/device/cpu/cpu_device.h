@@ -12,8 +12,8 @@ namespace lockstep::device::cpu {
 
 struct CpuOptions {
   std::string name = "cpu:0";
-  int threads = 0;     // 0: every core this process may use
-  std::string target;  // name of a row of kernels; empty: the best
+  int threads = 0;          // 0: every core this process may use
+  std::string target = {};  // name of a row of kernels; empty: the best
   std::chrono::nanoseconds timeout = std::chrono::seconds(60);
   std::function<void(const std::string&)> on_stuck = nullptr;  // see ThreadTeam
 };

@@ -1,6 +1,7 @@
 #include "device/cpu/cpu_executable.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/error.h"
 
@@ -93,14 +94,23 @@ ArenaSizes CpuExecutable::plan_memory() const {
   sizes.slots = plan_slots();
   sizes.prepared.assign(program_.buffers.size(), 0);
   for (const auto& [id, plan] : plans_) sizes.prepared[static_cast<std::size_t>(id)] = plan->packed_floats();
-  for (int packs = 1; packs <= most_packs_; ++packs) {
-    for (const std::vector<arithmetic::JoinStep>& schedule : divide(packs, team_.size()).schedules) {
-      for (const arithmetic::JoinStep& step : schedule) {
-        sizes.stack = std::max(sizes.stack, step.depth - step.joins + 1);
-      }
+  sizes.stack = deepest_stack(most_packs_, team_.size());
+  return sizes;
+}
+
+// The deepest stack of partial sums of any thread, for any number of packs up to `most`.
+int CpuExecutable::deepest_stack(int most, int threads) {
+  constexpr int kTried = 64;
+  int deepest = 1;
+  for (int packs = 1; packs <= std::min(most, kTried); ++packs) {
+    for (const std::vector<arithmetic::JoinStep>& schedule : divide(packs, threads).schedules) {
+      for (const arithmetic::JoinStep& step : schedule)
+        deepest = std::max(deepest, step.depth - step.joins + 1);
     }
   }
-  return sizes;
+  if (most <= kTried) return deepest;
+  // A range of q packs has at most two complete subtrees of every size, and one more for what is being added.
+  return 2 * static_cast<int>(std::bit_width(static_cast<unsigned>(per_thread(most, threads)))) + 1;
 }
 
 CpuExecutable::Division CpuExecutable::divide(int packs, int threads) {

@@ -34,6 +34,7 @@ class CpuExecutable : public Executable {
   };
 
   static Division divide(int packs, int threads);
+  static int deepest_stack(int most_packs, int threads);
   std::vector<int> plan_slots() const;
   ArenaSizes plan_memory() const;
   void run_packs(const ReadySegment& segment, Work work) const;

@@ -1,0 +1,115 @@
+#include "train/divergence.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "device/cpu/cpu_device.h"
+#include "model/zoo.h"
+#include "program/compile.h"
+
+namespace lockstep::train {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kHuge = 3e38f;
+
+constexpr std::size_t kExamples = 40, kPixels = 28 * 28;
+
+// Black pictures but for one example, so that what overflows does so there.
+struct Setting {
+  std::vector<std::uint8_t> pixels = std::vector<std::uint8_t>(kExamples * kPixels, 0),
+                            labels = std::vector<std::uint8_t>(kExamples, 3);
+  std::vector<std::uint32_t> order;
+  std::unique_ptr<device::Device> device = device::cpu::make_cpu_device({.threads = 2});
+  model::Model model = model::lenet();
+  Weights weights = initial_weights(model, 1);
+
+  Setting() {
+    for (std::uint32_t i = 0; i < kExamples; ++i) order.push_back(i);
+  }
+  void light(std::size_t example) {
+    std::fill_n(pixels.begin() + static_cast<std::ptrdiff_t>(example * kPixels), kPixels, std::uint8_t{255});
+  }
+  Divergence find() {
+    const device::StepInput input{{pixels.data(), labels.data(), order}, 0.1f};
+    run::Runner runner(*device, program::compile_training(model),
+                       {.most_examples = static_cast<int>(kExamples)});
+    runner.upload(weights);
+    EXPECT_FALSE(runner.step(input).finite);
+    return find_divergence(*device, model, weights, input);
+  }
+};
+
+// lenet's parameters: conv1 w b, conv2 w b, linear1 w b, linear2 w b
+enum {
+  conv1_weight,
+  conv1_bias,
+  conv2_weight,
+  conv2_bias,
+  linear1_weight,
+  linear1_bias,
+  linear2_weight,
+  linear2_bias
+};
+
+TEST(Divergence, NamesTheLayerOfAnInfiniteBias) {
+  const std::pair<int, std::string> cases[] = {{conv1_bias, "the output of conv1"},
+                                               {conv2_bias, "the output of conv2"},
+                                               {linear1_bias, "the output of linear1"},
+                                               {linear2_bias, "the output of linear2"}};
+  for (const auto& [parameter, where] : cases) {
+    for (const float bad : {kInfinity, std::numeric_limits<float>::quiet_NaN()}) {
+      Setting setting;
+      setting.weights[static_cast<std::size_t>(parameter)][1] = bad;
+      const Divergence found = setting.find();
+      EXPECT_EQ(found.where, where) << bad;
+      EXPECT_EQ(found.example, 0) << bad;
+    }
+  }
+}
+
+TEST(Divergence, NamesTheFirstExampleThatOverflows) {
+  for (const std::size_t example : {0U, 5U, 17U, 39U}) {
+    Setting setting;
+    setting.light(example);
+    for (float& w : setting.weights[conv1_weight]) w = kHuge;
+    const Divergence found = setting.find();
+    EXPECT_EQ(found.where, "the output of conv1");
+    EXPECT_EQ(found.example, static_cast<int>(example));
+  }
+}
+
+TEST(Divergence, FindsAPoolThatOverflowsBehindAFiniteConvolution) {
+  Setting setting;
+  setting.weights[conv1_bias].assign(20, kHuge);
+  for (float& w : setting.weights[conv1_weight]) w = 0;
+  EXPECT_EQ(setting.find().where, "the output of pool1");
+}
+
+TEST(Divergence, FindsALossThatOverflowsOnFiniteOutputs) {
+  Setting setting;
+  setting.weights[linear2_bias][0] = kHuge;
+  setting.weights[linear2_bias][3] = -kHuge;  // the label's
+  const Divergence found = setting.find();
+  EXPECT_EQ(found.where, "the loss");
+  EXPECT_EQ(found.example, 0);
+}
+
+TEST(Divergence, FindsAGradientWhenEveryOutputIsFinite) {
+  Setting setting;
+  setting.light(23);
+  // Small numbers go forward through large weights; on the way back a large one does.
+  for (const int layer : {conv2_weight, linear1_weight, linear2_weight}) {
+    std::ranges::fill(setting.weights[static_cast<std::size_t>(layer)], 0.0f);
+  }
+  std::ranges::fill(setting.weights[conv2_bias], 1e-30f);
+  std::fill_n(setting.weights[linear1_weight].begin(), 800, 1e15f);
+  setting.weights[linear2_weight][0] = 1e25f;
+  const Divergence found = setting.find();
+  EXPECT_EQ(found.where, "the gradient behind linear1");
+}
+
+}  // namespace
+}  // namespace lockstep::train

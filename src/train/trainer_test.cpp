@@ -1,0 +1,152 @@
+#include "train/trainer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "arithmetic/reference/evaluate.h"
+#include "arithmetic/reference/step.h"
+#include "base/error.h"
+#include "data/shuffle.h"
+#include "device/cpu/cpu_device.h"
+
+namespace lockstep::train {
+namespace {
+
+model::Model small_model() {
+  return {"small",
+          {1, 6, 6},
+          {{"conv1", model::Conv2d{4, {3, 3}}},
+           {"relu1", model::Relu{}},
+           {"pool1", model::AvgPool{{2, 2}, {2, 2}}},
+           {"flatten1", model::Flatten{}},
+           {"linear1", model::Linear{3}}},
+          0.3};
+}
+
+data::Dataset make_set(std::size_t size, unsigned salt) {
+  data::Dataset set{1, 6, 6, 3, {}, {}};
+  for (std::size_t e = 0; e < size; ++e) {
+    const std::size_t label = (e * 7 + salt) % 3;
+    set.labels.push_back(static_cast<std::uint8_t>(label));
+    for (std::size_t p = 0; p < 36; ++p) {
+      set.pixels.push_back(
+          static_cast<std::uint8_t>((e * 31 + p * 17 + salt) % 90 + (p / 12 == label ? 120 : 0)));
+    }
+  }
+  return set;
+}
+
+const data::Split kData{make_set(100, 1), make_set(50, 2)};
+const Job kJob{small_model(), 5, 32, 0.3f, 3};
+
+std::vector<float> images_of(const data::Dataset& set, std::span<const std::uint32_t> examples) {
+  std::vector<float> images;
+  for (const std::uint32_t e : examples) {
+    for (const std::uint8_t pixel : set.example(e)) images.push_back(static_cast<float>(pixel) / 255.0f);
+  }
+  return images;
+}
+
+// Epochs of shuffled minibatches of 32, 32, 32 and 4, in plain loops.
+Weights reference_run() {
+  std::vector<arithmetic::reference::Tensor> weights =
+      arithmetic::reference::initial_parameters(kJob.model, kJob.seed);
+  for (std::uint32_t epoch = 1; epoch <= 3; ++epoch) {
+    const std::vector<std::uint32_t> order = data::epoch_order(kJob.seed, epoch, 100);
+    for (std::size_t first = 0; first < 100; first += 32) {
+      const std::span examples = std::span(order).subspan(first, std::min<std::size_t>(32, 100 - first));
+      std::vector<std::uint8_t> labels;
+      for (const std::uint32_t e : examples) labels.push_back(kData.train.labels[e]);
+      weights = arithmetic::reference::train_step(
+                    kJob.model, weights, {images_of(kData.train, examples), labels}, kJob.learning_rate)
+                    .parameters;
+    }
+  }
+  return weights;
+}
+
+TEST(Trainer, EqualsTheNaiveLoopForEveryThreadCountAndOrder) {
+  const std::string expected = to_hex(hash_of(reference_run()));
+  for (const int threads : {1, 2, 5}) {
+    for (const device::Order order : {device::Order::pack, device::Order::layer}) {
+      const auto device = device::cpu::make_cpu_device({.threads = threads});
+      EXPECT_EQ(to_hex(hash_of(train(kJob, kData, *device, {.order = order}).weights)), expected) << threads;
+    }
+  }
+}
+
+TEST(Trainer, EvaluationCountsWhatTheNaiveTwinCounts) {
+  const auto device = device::cpu::make_cpu_device({.threads = 2});
+  const TrainResult result = train(kJob, kData, *device);
+  std::vector<std::uint32_t> all(50);
+  for (std::uint32_t i = 0; i < 50; ++i) all[i] = i;
+  const auto expected = arithmetic::reference::evaluate(kJob.model, result.weights,
+                                                        {images_of(kData.test, all), kData.test.labels});
+  EXPECT_EQ(result.epochs.back().test_correct, expected.correct);
+  EXPECT_EQ(result.epochs.back().test_loss, expected.loss);
+  EXPECT_EQ(result.epochs.back().test_examples, 50);
+  EXPECT_GT(result.epochs.back().test_correct, 25) << "three clearly marked classes are learnt";
+}
+
+struct Recorder : Observer {
+  int starts = 0, ends = 0;
+  std::vector<StepReport> steps;
+  std::vector<EpochReport> epochs;
+  void on_start(const RunStart&) override { ++starts; }
+  void on_step(const StepReport& step) override { steps.push_back(step); }
+  void on_epoch(const EpochReport& epoch) override { epochs.push_back(epoch); }
+};
+
+TEST(Trainer, TellsItsObserversEveryStepAndEpoch) {
+  Recorder recorder;
+  const auto device = device::cpu::make_cpu_device({.threads = 1});
+  train(kJob, kData, *device, {.observers = {&recorder}});
+  EXPECT_EQ(recorder.starts, 1);
+  ASSERT_EQ(recorder.steps.size(), 12U);
+  EXPECT_EQ(recorder.steps[7].epoch, 2);
+  EXPECT_EQ(recorder.steps[7].step, 4);
+  EXPECT_EQ(recorder.steps[7].global_step, 8);
+  EXPECT_EQ(recorder.steps[7].examples, 4);
+  ASSERT_EQ(recorder.epochs.size(), 3U);
+  double sum = 0;
+  for (std::size_t i = 0; i < 4; ++i) {
+    sum += static_cast<double>(recorder.steps[i].loss) * static_cast<double>(recorder.steps[i].examples);
+  }
+  EXPECT_DOUBLE_EQ(recorder.epochs[0].train_loss, sum / 100);
+}
+
+TEST(Trainer, StopsAtAStepBoundaryAndKeepsTheWeights) {
+  int asked = 0;
+  const auto device = device::cpu::make_cpu_device({.threads = 1});
+  const TrainResult result = train(kJob, kData, *device, {.stop = [&] { return ++asked > 5; }});
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_EQ(result.epochs.size(), 1U);
+  Job shorter = kJob;
+  shorter.epochs = 1;
+  const TrainResult one = train(shorter, kData, *device);
+  EXPECT_NE(hash_of(result.weights), hash_of(one.weights)) << "one step of the second epoch is in it";
+}
+
+TEST(Trainer, ADivergingRunNamesStepLayerAndExample) {
+  Job job = kJob;
+  job.learning_rate = 1e30f;
+  const auto device = device::cpu::make_cpu_device({.threads = 2});
+  try {
+    train(job, kData, *device);
+    FAIL() << "it stayed finite";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::diverged);
+    EXPECT_THAT(std::string(error.what()),
+                testing::MatchesRegex("step [0-9]+: the (output of|gradient behind|loss).* is not finite.*"));
+  }
+}
+
+TEST(Trainer, RefusesDataThatDoesNotFitTheModel) {
+  const auto device = device::cpu::make_cpu_device({.threads = 1});
+  Job job = kJob;
+  job.model.input = {1, 8, 8};
+  EXPECT_THROW(train(job, kData, *device), Error);
+}
+
+}  // namespace
+}  // namespace lockstep::train
