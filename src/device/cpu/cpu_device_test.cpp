@@ -44,14 +44,14 @@ std::vector<std::uint32_t> bits_of(std::span<const float> values) {
 }
 
 const std::vector<Case> kCases = {
-    {"linear only", {3, 2, 2}, {Flatten{}, Linear{5}}, {1, 16, 17, 96}},
+    {"linear only", {3, 2, 2}, {Flatten{}, Linear{5}}, {1, 16, 17, 96, 500}},
     {"odd linears", {1, 5, 7}, {Flatten{}, Linear{33}, Relu{}, Linear{18}, Relu{}, Linear{7}}, {33}},
     {"one unit", {1, 1, 1}, {Flatten{}, Linear{1}, Relu{}, Linear{2}}, {20}},
     {"conv, pooled twice",
      {1, 14, 14},
      {Conv2d{7, {3, 3}}, Relu{}, AvgPool{{2, 2}, {2, 2}}, Conv2d{9, {3, 3}}, Relu{}, AvgPool{{2, 2}, {2, 2}},
       Flatten{}, Linear{10}},
-     {96}},
+     {96, 200}},
     {"pool that drops a row and a column",
      {2, 13, 11},
      {Conv2d{5, {3, 3}}, Relu{}, AvgPool{{2, 2}, {2, 2}}, Conv2d{21, {3, 2}}, Relu{}, AvgPool{{2, 2}, {2, 2}},

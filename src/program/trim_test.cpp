@@ -1,0 +1,104 @@
+#include <gtest/gtest.h>
+
+#include "model/zoo.h"
+#include "program/node.h"
+
+namespace lockstep::program {
+namespace {
+
+const Convolution& convolution_of(const Node& node) {
+  return std::get<ConvolutionNode>(node.kind).convolution;
+}
+
+model::Model chain(model::Shape input, std::vector<model::LayerKind> kinds) {
+  model::Model m{"chain", input, {}};
+  for (const model::LayerKind& kind : kinds)
+    m.layers.push_back({"l" + std::to_string(m.layers.size()), kind});
+  return m;
+}
+
+TEST(Lower, MakesOneNodePerComputingLayer) {
+  const std::vector<Node> nodes = lower(model::lenet());
+  std::vector<std::string> names;
+  for (const Node& node : nodes) names.push_back(node.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"conv1", "relu1", "pool1", "conv2", "relu2", "pool2", "linear1",
+                                             "relu3", "linear2"}));
+  EXPECT_EQ(std::get<ConvolutionNode>(nodes[3].kind).weight, 2);
+  EXPECT_EQ(std::get<ConvolutionNode>(nodes[3].kind).bias, 3);
+  EXPECT_EQ(convolution_of(nodes[6]).input, (Shape{800, 1, 1}));
+}
+
+TEST(Lower, ChoosesTheChainFromTheWholeLayersChannels) {
+  using arithmetic::WeightGradientAlgorithm;
+  const auto chain_of = [](int in, int out) {
+    return convolution_of(
+               lower(chain({in, 4, 4}, {model::Conv2d{out, {3, 3}}, model::Flatten{}, model::Linear{2}}))[0])
+        .chain;
+  };
+  EXPECT_EQ(chain_of(16, 32), WeightGradientAlgorithm::per_pack);
+  EXPECT_EQ(chain_of(16, 20), WeightGradientAlgorithm::per_lane);
+  EXPECT_EQ(chain_of(1, 16), WeightGradientAlgorithm::per_lane);
+}
+
+TEST(Trim, KeepsOfLeNetWhatReachesTheLoss) {
+  const std::vector<Node> nodes = trim(lower(model::lenet()));
+  EXPECT_EQ(convolution_of(nodes[0]).input, (Shape{1, 28, 28}));  // the picture is loaded whole
+  EXPECT_EQ(convolution_of(nodes[0]).output, (Shape{20, 24, 24}));
+  EXPECT_EQ(nodes[2].output, (Shape{20, 12, 12}));
+  EXPECT_EQ(convolution_of(nodes[3]).input, (Shape{20, 12, 12}));
+  EXPECT_EQ(convolution_of(nodes[3]).output, (Shape{50, 8, 8}));
+  EXPECT_EQ(nodes[5].output, (Shape{50, 4, 4}));
+  EXPECT_EQ(convolution_of(nodes[6]).input, (Shape{800, 1, 1}));
+}
+
+TEST(Trim, LeNetMultipliesTenAndAHalfMillionTimesAnExample) {
+  double sum = 0;
+  const std::vector<Node> nodes = trim(lower(model::lenet()));
+  for (const Node& node : nodes) {
+    if (!std::holds_alternative<ConvolutionNode>(node.kind)) continue;
+    sum += multiply_adds(convolution_of(node)) *
+           (&node == nodes.data() ? 2 : 3);  // the picture needs no gradient
+  }
+  EXPECT_EQ(2 * sum, 10'636'800);
+}
+
+TEST(Trim, ReachesThroughStrideAndPadding) {
+  // 11 rows, window 3, stride 2, padding 1: outputs 0..5 need rows up to 2 * 5 + 3 - 1 - 1 = 11, that is all.
+  std::vector<Node> nodes =
+      trim(lower(chain({1, 11, 11}, {model::Conv2d{2, {1, 1}}, model::Conv2d{2, {3, 3}, {2, 2}, {1, 1}},
+                                     model::Flatten{}, model::Linear{2}})));
+  EXPECT_EQ(nodes[0].output, (Shape{2, 11, 11}));
+  // 12 rows: the last one is never touched.
+  nodes = trim(lower(chain({1, 12, 12}, {model::Conv2d{2, {1, 1}}, model::Conv2d{2, {3, 3}, {2, 2}, {1, 1}},
+                                         model::Flatten{}, model::Linear{2}})));
+  EXPECT_EQ(nodes[1].output, (Shape{2, 6, 6}));
+  EXPECT_EQ(nodes[0].output, (Shape{2, 12, 12}));
+  nodes = trim(lower(chain({1, 12, 12}, {model::Conv2d{2, {1, 1}}, model::Conv2d{2, {3, 3}, {2, 2}},
+                                         model::Flatten{}, model::Linear{2}})));
+  EXPECT_EQ(nodes[0].output, (Shape{2, 11, 11}));
+}
+
+TEST(Fuse, JoinsConvolutionReluAndAveragePool) {
+  const std::vector<Node> nodes = fuse(trim(lower(model::lenet())));
+  ASSERT_EQ(nodes.size(), 4U);
+  EXPECT_EQ(nodes[0].name, "conv1+relu1+pool1");
+  EXPECT_EQ(nodes[0].output, (Shape{20, 12, 12}));
+  EXPECT_EQ(std::get<ConvolutionNode>(nodes[0].kind).epilogue, Epilogue::relu_average_pool);
+  EXPECT_EQ(std::get<ConvolutionNode>(nodes[2].kind).epilogue, Epilogue::relu);
+  EXPECT_EQ(std::get<ConvolutionNode>(nodes[3].kind).epilogue, Epilogue::none);
+}
+
+TEST(Fuse, LeavesAPoolWhoseWindowsDoNotTileTheOutput) {
+  const model::Model odd =
+      chain({1, 9, 9}, {model::Conv2d{2, {1, 1}}, model::Relu{}, model::AvgPool{{2, 2}, {2, 2}},
+                        model::Flatten{}, model::Linear{2}});
+  EXPECT_EQ(fuse(lower(odd)).size(), 3U);        // 9 rows, the last is dropped by the pool
+  EXPECT_EQ(fuse(trim(lower(odd))).size(), 2U);  // 8 rows
+  const model::Model three =
+      chain({1, 9, 9}, {model::Conv2d{2, {1, 1}}, model::Relu{}, model::AvgPool{{3, 3}, {3, 3}},
+                        model::Flatten{}, model::Linear{2}});
+  EXPECT_EQ(fuse(trim(lower(three))).size(), 3U);
+}
+
+}  // namespace
+}  // namespace lockstep::program
