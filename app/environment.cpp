@@ -19,7 +19,7 @@ report::ProgressOptions progress_options() {
   options.terminal = ::isatty(STDERR_FILENO) == 1 && environment_variable("TERM") != "dumb";
   options.color = options.terminal && environment_variable("NO_COLOR").empty();
   winsize size{};
-  if (options.terminal && ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0) {  // NOLINT(*-vararg)
+  if (options.terminal && ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0) {
     if (size.ws_col > 0) options.width = size.ws_col;
     if (size.ws_row > 0) options.height = size.ws_row;
   }

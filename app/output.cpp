@@ -45,7 +45,7 @@ void prepare_standard_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
     // The lowest free number is the one that is missing. Opened for reading, so that every write is refused.
-    if (::open("/dev/null", O_RDONLY) != descriptor)  // NOLINT(*-vararg)
+    if (::open("/dev/null", O_RDONLY) != descriptor)
       throw Error(Fault::device, "standard descriptor {} is closed and /dev/null cannot stand in for it",
                   descriptor);
   }

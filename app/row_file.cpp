@@ -16,7 +16,7 @@ RowFile::RowFile(const std::filesystem::path& path) : std::ostream(nullptr), row
 RowFile::~RowFile() { flush(); }
 
 RowFile::Rows::Rows(const std::filesystem::path& path)
-    : descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {  // NOLINT(*-vararg)
+    : descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
   if (descriptor_ < 0)
     throw Error(Fault::ours, "{}: cannot create the file: {}", path.string(),
                 std::generic_category().message(errno));

@@ -74,11 +74,11 @@ std::vector<train::Observer*> RunFiles::observers() {
 
 train::RunEnd RunFiles::finish(const model::Model& model, const train::TrainResult& result,
                                const std::string& device) {
-  const train::RunEnd end{.epochs = result.epochs,
-                          .devices = {device},
-                          .weights_hash = to_hex(train::hash_of(result.weights)),
-                          .run_directory = directory_.string(),
-                          .interrupted = result.interrupted};
+  train::RunEnd end{.epochs = result.epochs,
+                    .devices = {device},
+                    .weights_hash = to_hex(train::hash_of(result.weights)),
+                    .run_directory = directory_.string(),
+                    .interrupted = result.interrupted};
   // the weights are what took the time
   store::write_tensor_file(directory_ / kWeightsFile,
                            weights_file(model, config_, result.weights, result.epochs.size()));

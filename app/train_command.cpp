@@ -24,13 +24,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string config_name(const TrainFlags& flags) { return flags.config.value_or("config").string(); }
+
 data::Split load_data(store::RunConfig& config, const model::Model& model, const TrainFlags& flags) {
   data::Split data = data::load_mnist_like(config.machine.data_directory);
   const std::string found = to_hex(data::hash_of(data));
   if (!config.job.data.empty() && config.job.data != found)
     throw Error(Fault::data,
                 "{}: expected the data with hash {} as {} says, found {}; say with --data DIR where it is",
-                config.machine.data_directory, config.job.data, flags.config->string(), found);
+                config.machine.data_directory, config.job.data, config_name(flags), found);
   config.job.data = found;
   train::check_fits(model, data.train);
   train::check_fits(model, data.test);
@@ -44,7 +46,7 @@ std::optional<train::Weights> load_start(store::RunConfig& config, const model::
     if (!expected.empty())
       throw Error(Fault::usage,
                   "{}: job.load: the run started from weights with hash {}; give them with --load FILE",
-                  flags.config->string(), expected);
+                  config_name(flags), expected);
     return std::nullopt;
   }
   const fs::path path = file_of(*flags.load, kWeightsFile);
@@ -52,7 +54,7 @@ std::optional<train::Weights> load_start(store::RunConfig& config, const model::
   config.job.load = to_hex(train::hash_of(start));
   if (!expected.empty() && config.job.load != expected)
     throw Error(Fault::data, "{}: expected weights with hash {} as {} says, found {}", path.string(),
-                expected, flags.config->string(), config.job.load);
+                expected, config_name(flags), config.job.load);
   return start;
 }
 

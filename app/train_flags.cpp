@@ -46,7 +46,7 @@ void check_config(const store::RunConfig& config, const std::string& file) {
 store::RunConfig defaults(const TrainFlags& flags) {
   if (!flags.config) return {};
   const fs::path path = file_of(*flags.config, kConfigFile);
-  const store::RunConfig config = read_config(path);
+  store::RunConfig config = read_config(path);
   check_config(config, path.string());
   return config;
 }
@@ -72,21 +72,24 @@ std::string as_utf8(const fs::path& path) {
   return path.string();
 }
 
-// An option whose text becomes a value by `parse(name, text)`.
-template <class Value, class Parse>
-CLI::Option* add_value(CLI::App& parser, std::string name, std::optional<Value>& into, Parse parse) {
-  return parser.add_option_function<std::string>(
-      name, [name, parse, &into](const std::string& text) { into = parse(name, text); });
+template <WholeRange kRange>
+int whole(std::string_view name, std::string_view text) {
+  return whole_number(name, text, kRange);
+}
+std::string order_name(std::string_view name, std::string_view text) {
+  return known_name(name, text, orders());
+}
+std::string convolution_name(std::string_view name, std::string_view text) {
+  return known_name(name, text, convolutions());
 }
 
-auto whole(WholeRange range) {
-  return [range](std::string_view name, std::string_view text) { return whole_number(name, text, range); };
+// An option whose text becomes a value by kParse(name, text).
+template <auto kParse, class Value>
+CLI::Option* add_value(CLI::App& parser, const char* name, std::optional<Value>& into) {
+  return parser.add_option_function<std::string>(
+      name, [name, &into](const std::string& text) { into = kParse(name, text); });
 }
-auto one_of(std::vector<std::string> names) {
-  return [names = std::move(names)](std::string_view name, std::string_view text) {
-    return known_name(name, text, names);
-  };
-}
+
 }  // namespace
 
 void add_flags(CLI::App& parser, TrainFlags& flags) {
@@ -98,29 +101,29 @@ void add_flags(CLI::App& parser, TrainFlags& flags) {
   const char* const files = "Files";
 
   parser.add_option("MODEL", flags.model, "lenet (default) or mlp")->type_name("");
-  describe(add_value(parser, "--batch", flags.batch, whole(kBatch)), "N",
+  describe(add_value<whole<kBatch>>(parser, "--batch", flags.batch), "N",
            "Examples of a minibatch, 1 to 1,000,000 (default 256)", job);
-  describe(add_value(parser, "--lr", flags.learning_rate, positive_number), "X",
+  describe(add_value<positive_number>(parser, "--lr", flags.learning_rate), "X",
            "Learning rate, above 0 (default 0.2)", job);
-  describe(add_value(parser, "--epochs", flags.epochs, whole(kEpochs)), "N",
+  describe(add_value<whole<kEpochs>>(parser, "--epochs", flags.epochs), "N",
            "How often the training set is gone through (default 10)", job);
-  describe(add_value(parser, "--seed", flags.seed, seed_number), "N",
+  describe(add_value<seed_number>(parser, "--seed", flags.seed), "N",
            "Of the initial weights and the shuffling (default 0)", job);
-  describe(add_value(parser, "--load", flags.load, given_path), "FILE",
+  describe(add_value<given_path>(parser, "--load", flags.load), "FILE",
            "Start from these weights instead: a safetensors file or a run directory", job);
-  describe(add_value(parser, "--convolution", flags.convolution, one_of(convolutions())), "NAME",
+  describe(add_value<convolution_name>(parser, "--convolution", flags.convolution), "NAME",
            "direct, the one algorithm there is", job);
 
-  describe(add_value(parser, "--threads", flags.threads, whole(kThreads)), "N",
+  describe(add_value<whole<kThreads>>(parser, "--threads", flags.threads), "N",
            "Compute threads, 1 to 1,024 (default: every core this process may use)", machine);
-  describe(add_value(parser, "--order", flags.order, one_of(orders())), "NAME",
+  describe(add_value<order_name>(parser, "--order", flags.order), "NAME",
            "pack: a pack goes through all layers (default); layer: all packs through a layer", machine);
 
-  describe(add_value(parser, "--data", flags.data, given_path), "DIR",
+  describe(add_value<given_path>(parser, "--data", flags.data), "DIR",
            "Where the four IDX files are, plain or .gz (default: Debian's Fashion-MNIST)", files);
-  describe(add_value(parser, "--out", flags.out, given_path), "DIR",
+  describe(add_value<given_path>(parser, "--out", flags.out), "DIR",
            "Make this run directory (default: runs/MODEL-1 or the next free number)", files);
-  describe(add_value(parser, "--config", flags.config, given_path), "FILE",
+  describe(add_value<given_path>(parser, "--config", flags.config), "FILE",
            "Run it again: a run's config.toml gives the defaults, and the data it expects", files);
 
   parser.add_flag("--json", flags.json, "Print one JSON object at the end instead of two lines")

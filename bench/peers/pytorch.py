@@ -131,11 +131,11 @@ def main():
     print(f"\nLeNet, {arguments.threads} thread(s), {arguments.rounds} turns each; "
           f"PyTorch {torch.__version__} ({torch.backends.cpu.get_cpu_capability()}), "
           f"Lockstep ({report['target']})")
-    print(f"{'':<42}{'s/epoch':>8}{'quartiles':>16}")
+    print(f"{'':<46}{'s/epoch':>8}{'quartiles':>16}")
     for setting in settings:
         mark = "  best" if setting is best else ""
-        print(f"{'PyTorch ' + setting.name:<42}{spread(setting.seconds)}{mark}")
-    print(f"{'Lockstep':<42}{spread(lockstep)}")
+        print(f"{'PyTorch ' + setting.name:<46}{spread(setting.seconds)}{mark}")
+    print(f"{'Lockstep':<46}{spread(lockstep)}")
     ratio = statistics.median(best.seconds) / statistics.median(lockstep)
     print(f"best PyTorch seconds / Lockstep seconds: {ratio:.2f}", flush=True)
 

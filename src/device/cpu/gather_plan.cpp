@@ -40,12 +40,13 @@ GatherPlan::GatherPlan(const program::Convolution& c, Direction direction, progr
   block_ = choose_block({in_channels_, in_.height, in_.width, out_.height, out_.width, kernel_.height,
                          kernel_.width, forward ? stride_.height : 1, forward ? stride_.width : 1,
                          epilogue == program::Epilogue::relu_average_pool ? 2 : 1},
-                        caches);
+                        input_room(kernels, caches));
   if (linear_) block_ = {std::min(in_channels_, kLinearBlock), 1, packs};
   while (in_channels_ % (2 * listed_) == 0 && 2 * listed_ * c.taps() <= kListedTaps) listed_ *= 2;
   block_.channels = std::min(in_channels_, (block_.channels + listed_ - 1) / listed_ * listed_);
-  row_ =
-      std::min(out_channels_, std::max(1, most_tile_channels(kernels, 1) / tile_.channels) * tile_.channels);
+  // Single positions want long tiles of channels; a block that an epilogue reads again has to stay in L1.
+  const int tiles_in_group = dense() ? 1 : std::max(1, most_tile_channels(kernels, 1) / tile_.channels);
+  row_ = std::min(out_channels_, tiles_in_group * tile_.channels);
   for (int o = 0; o < out_channels_; o += row_) first_.push_back(o);
   first_.push_back(out_channels_);
   for (int n = 1; n <= packs; ++n) {

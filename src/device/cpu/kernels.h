@@ -73,17 +73,16 @@ struct JoinTarget {
 };
 
 // Per-lane sums wait in a stage for the lane tree: four arrays of [element][4 lanes], one for each quarter of
-// the pack. Elements are kStageRow apart for neighbouring output channels, so that every address is known to
-// the compiler.
-inline constexpr int kStageRow = 32, kStageRows = 16;
+// the pack.
+inline constexpr int kStageElements = 512;
 // In floats; an odd number of cache lines, so that the four arrays do not fall into the same sets.
-inline constexpr int kStageQuarter = kStageRow * kStageRows * (kPack / 4) + kPack;
+inline constexpr int kStageQuarter = kStageElements * (kPack / 4) + kPack;
 inline constexpr int kStageFloats = 4 * kStageQuarter;
 
 // Neighbouring columns of the kernel that are computed together.
 struct TapRun {
   std::int32_t input;    // byte offset in x
-  std::int32_t element;  // of the first tap, in a row of the stage
+  std::int32_t element;  // of the first tap, in an output channel's row of the stage
 };
 
 // Per-lane chains over positions (simd/lane_chain.h) for a tile of output channels x every run.
@@ -96,13 +95,22 @@ struct LaneChainJob {
   const TapRun* runs;
   int run_count;
   float* stage;
-  bool resume;  // go on from what the stage holds
+  std::ptrdiff_t stage_row;  // elements from one output channel to the next
+  bool resume;               // go on from what the stage holds
 };
 using LaneChain = void (*)(const LaneChainJob&);
 inline constexpr int kMaxRun = 5, kMaxChainChannels = 16;
 
-// Lane tree of the first `rows` rows of the stage: values[row * kStageRow + element].
-using LaneTree = void (*)(const float* stage, int rows, float* values);
+// Lane trees of `rows` staged rows of `elements` each, to rows `to_row` apart. `values` is room for a stage's
+// elements.
+struct LaneTreeJob {
+  const float* stage;
+  int rows, elements;
+  float* values;
+  float* to;
+  std::ptrdiff_t to_row;
+};
+using LaneTree = void (*)(const LaneTreeJob&);
 
 // Adds `values` into the tree: target[i] = tree join of values[i], i < count.
 using JoinRow = void (*)(const float* values, std::ptrdiff_t offset, std::size_t count, const JoinTarget&);
@@ -113,10 +121,10 @@ struct OuterProductJob {
   std::ptrdiff_t x_row, x_column, x_example;
   const float* dy;  // [o][row][column][example]
   std::ptrdiff_t dy_channel, dy_row, dy_column;
-  int rows, columns;      // of positions
-  int channels, vectors;  // o; vectors of the target's width that hold all i
-  float* sums;            // [o][i]
-  std::ptrdiff_t sums_channel;
+  int rows, columns;         // of positions
+  int channels, vectors;     // o; vectors of the target's width that hold all i
+  const JoinTarget* target;  // where the sums go, [o][i] from offset on
+  std::ptrdiff_t offset, target_channel;
 };
 using OuterProduct = void (*)(const OuterProductJob&);
 

@@ -64,17 +64,20 @@ TEST(Kernels, LaneTreeOfAStageIsTheScalarTree) {
   for_each_row([](const Kernels& row) {
     std::mt19937 random(7);
     std::uniform_real_distribution<float> uniform(-1, 1);
-    AlignedBuffer<float> stage(kStageFloats), values(kStageRow * kStageRows);
+    AlignedBuffer<float> stage(kStageFloats), values(kStageElements);
     for (float& v : stage.span()) v = uniform(random);
-    for (const int rows : {1, 5, kStageRows}) {
-      row.lane_tree(stage.data(), rows, values.data());
-      for (int e = 0; e < rows * kStageRow; ++e) {
+    for (const int elements : {1, 7, 16, 25, 32}) {
+      std::vector<float> to(16 * 40, -2.0f);
+      row.lane_tree({stage.data(), 16, elements, values.data(), to.data(), 40});
+      for (int e = 0; e < 16 * 40; ++e) {
+        const int channel = e / 40, element = e % 40, place = channel * elements + element;
         std::array<float, kPack> lanes{};
         for (int lane = 0; lane < kPack; ++lane) {
-          lanes[static_cast<std::size_t>(lane)] =
-              stage[static_cast<std::size_t>(lane / 4 * kStageQuarter + e * 4 + lane % 4)];
+          lanes[static_cast<std::size_t>(lane)] = stage[static_cast<std::size_t>(
+              lane / 4 * kStageQuarter + place % kStageElements * 4 + lane % 4)];
         }
-        ASSERT_EQ(bits(values[static_cast<std::size_t>(e)]), bits(arithmetic::lane_tree(lanes))) << e;
+        const float expected = element < elements ? arithmetic::lane_tree(lanes) : -2.0f;
+        ASSERT_EQ(bits(to[static_cast<std::size_t>(e)]), bits(expected)) << elements << " elements, " << e;
       }
     }
   });

@@ -9,6 +9,8 @@ namespace lockstep::device::cpu {
 namespace {
 
 constexpr int kPackBytes = kPack * static_cast<int>(sizeof(float));
+constexpr int kChunkElements = 32;  // of an output channel: its tile's sums stay in L1 beside their operands
+static_assert(kChunkElements * kMaxChainChannels <= kStageElements);
 
 std::ptrdiff_t area(program::Extent e) { return static_cast<std::ptrdiff_t>(e.height) * e.width; }
 std::size_t size(std::ptrdiff_t n) { return static_cast<std::size_t>(n); }
@@ -39,7 +41,8 @@ LaneChainPlan::LaneChainPlan(const program::Convolution& c, const Kernels& kerne
 
 void LaneChainPlan::add_run(int channel, int ky, int kx, int length) {
   const int element = (channel * c_.kernel.height + ky) * c_.kernel.width + kx;
-  if (chunks_.empty() || chunks_.back().elements + length > kStageRow) chunks_.push_back({element, 0, {}});
+  if (chunks_.empty() || chunks_.back().elements + length > kChunkElements)
+    chunks_.push_back({element, 0, {}});
   Chunk& chunk = chunks_.back();
   const int input = channel * static_cast<int>(area(padded_)) + ky * padded_.width + kx;
   chunk.runs[size(length)].push_back({input * kPackBytes, element - chunk.first});
@@ -51,7 +54,7 @@ LaneChainPlan::Layout LaneChainPlan::layout() const {
   Layout l{};
   l.stage = pads ? c_.input.channels * area(padded_) * kPack : 0;
   l.values = l.stage + kStageFloats;
-  l.rows = l.values + kStageRow * kStageRows;
+  l.rows = l.values + kStageElements;
   l.dy = l.rows + whole_packs(tile_ * row_elements());
   l.bias = l.dy + static_cast<std::ptrdiff_t>(tile_) * 2 * c_.output.width * kPack;
   l.end = l.bias + static_cast<std::ptrdiff_t>(c_.output.channels) * kPack;
@@ -86,6 +89,7 @@ void LaneChainPlan::chains(const Chunk& chunk, int channels, LaneChainJob job) c
   job.x_column = static_cast<std::ptrdiff_t>(c_.stride.width) * kPack;
   job.dy_row = static_cast<std::ptrdiff_t>(c_.output.width) * kPack;
   job.columns = c_.output.width;
+  job.stage_row = chunk.elements;
   for (std::size_t length = 1; length < chunk.runs.size(); ++length) {
     if (chunk.runs[length].empty()) continue;
     job.runs = chunk.runs[length].data();
@@ -96,11 +100,8 @@ void LaneChainPlan::chains(const Chunk& chunk, int channels, LaneChainJob job) c
 
 // Staged sums to their places in the rows of the tile.
 void LaneChainPlan::tree(const Chunk& chunk, int channels, const Scratch& scratch) const {
-  kernels_.lane_tree(scratch.stage, channels, scratch.values);
-  for (int o = 0; o < channels; ++o) {
-    std::copy_n(scratch.values + o * kStageRow, chunk.elements,
-                scratch.rows + o * row_elements() + chunk.first);
-  }
+  kernels_.lane_tree(
+      {scratch.stage, channels, chunk.elements, scratch.values, scratch.rows + chunk.first, row_elements()});
 }
 
 void LaneChainPlan::run(const float* x, const float* dy, const JoinTarget& weights, const JoinTarget& bias,

@@ -26,7 +26,7 @@ class LaneChainPlan {
                     const JoinTarget& bias, float* scratch) const;
 
  private:
-  // Consecutive elements of a weight's row [input channel][ky][kx] that fit into a row of the stage.
+  // Consecutive elements of a weight's row [input channel][ky][kx] that are staged together.
   struct Chunk {
     int first = 0, elements = 0;
     std::array<std::vector<TapRun>, kMaxRun + 1> runs;  // by length

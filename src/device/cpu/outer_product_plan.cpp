@@ -1,6 +1,7 @@
 #include "device/cpu/outer_product_plan.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "device/cpu/bias_gradient.h"
 
@@ -26,7 +27,10 @@ Inside outputs_inside(int outputs, int inputs, int tap, int stride, int padding)
 }  // namespace
 
 OuterProductPlan::OuterProductPlan(const program::Convolution& c, const Kernels& kernels)
-    : kernels_(kernels), c_(c), width_((c.input.channels + kPack - 1) / kPack * kPack) {
+    : kernels_(kernels),
+      c_(c),
+      width_((c.input.channels + kPack - 1) / kPack * kPack),
+      direct_(c.taps() == 1 && width_ == c.input.channels) {
   const std::size_t row_bytes = size(width_) * size(c.taps()) * sizeof(float);
   rows_ = std::clamp(static_cast<int>(kBlockBytes / row_bytes), std::min(kFewestRows, c.output.channels),
                      c.output.channels);
@@ -57,9 +61,8 @@ void OuterProductPlan::transpose(const float* x, float* to) const {
   }
 }
 
-// sums [output channel of the block][width_]
-void OuterProductPlan::tap_product(int tap, int first, int count, const float* x, const float* dy,
-                                   float* sums) const {
+// All of a tap's product but where it goes.
+OuterProductJob OuterProductPlan::tap_product(int tap, const float* x, const float* dy) const {
   const int ky = tap / c_.kernel.width, kx = tap % c_.kernel.width;
   const Inside rows =
       outputs_inside(c_.output.height, c_.input.height, ky, c_.stride.height, c_.padding.height);
@@ -77,54 +80,74 @@ void OuterProductPlan::tap_product(int tap, int first, int count, const float* x
   job.dy_column = kPack;
   job.dy_row = static_cast<std::ptrdiff_t>(c_.output.width) * kPack;
   job.dy_channel = job.dy_row * c_.output.height;
+  job.vectors = width_ / kernels_.lanes;
   if (job.rows > 0 && job.columns > 0) {
     job.x = x + (y0 * c_.input.width + x0) * x_position;
-    job.dy = dy + first * job.dy_channel + rows.first * job.dy_row + columns.first * job.dy_column;
+    job.dy = dy + rows.first * job.dy_row + columns.first * job.dy_column;
   }
-  job.channels = count;
-  job.vectors = width_ / kernels_.lanes;
-  job.sums = sums;
-  job.sums_channel = width_;
-  kernels_.outer_product(job);
+  return job;
+}
+
+// A strip of the gradient meets all packs while it is in cache.
+void OuterProductPlan::run_linear(std::span<const PackOperands> packs, const float* transposed) const {
+  std::vector<OuterProductJob> jobs;
+  for (std::size_t p = 0; p < packs.size(); ++p) {
+    OuterProductJob& job = jobs.emplace_back(
+        tap_product(0, transposed + static_cast<std::ptrdiff_t>(p) * pack_floats(), packs[p].dy));
+    job.target = &packs[p].weights;
+    job.target_channel = c_.input.channels;
+    job.channels = std::min(kFewestRows, c_.output.channels);
+  }
+  for (int first = 0; first < c_.output.channels; first += kFewestRows) {
+    for (OuterProductJob& job : jobs) {
+      job.channels = std::min(kFewestRows, c_.output.channels - first);
+      job.offset = static_cast<std::ptrdiff_t>(first) * c_.input.channels;
+      kernels_.outer_product(job);
+      job.dy += job.channels * job.dy_channel;
+    }
+  }
+}
+
+void OuterProductPlan::run_convolution(const PackOperands& pack, const float* transposed,
+                                       float* scratch) const {
+  const int taps = c_.taps(), channels = c_.input.channels;
+  float* const sums = scratch;
+  float* const canonical = sums + static_cast<std::ptrdiff_t>(rows_) * width_ * taps;
+  JoinTarget stage;
+  for (int first = 0; first < c_.output.channels; first += rows_) {
+    const int count = std::min(rows_, c_.output.channels - first);
+    for (int tap = 0; tap < taps; ++tap) {
+      OuterProductJob job = tap_product(tap, transposed, pack.dy);
+      if (job.dy != nullptr) job.dy += first * job.dy_channel;
+      stage.destination = sums + static_cast<std::ptrdiff_t>(tap) * rows_ * width_;
+      job.target = &stage;
+      job.target_channel = width_;
+      job.channels = count;
+      kernels_.outer_product(job);
+    }
+    // [tap][output channel][width] to [output channel][input channel][tap]
+    for (int o = 0; o < count; ++o) {
+      for (int tap = 0; tap < taps; ++tap) {
+        const float* const from = sums + (static_cast<std::ptrdiff_t>(tap) * rows_ + o) * width_;
+        float* const to = canonical + static_cast<std::ptrdiff_t>(o) * channels * taps + tap;
+        for (int c = 0; c < channels; ++c) to[static_cast<std::ptrdiff_t>(c) * taps] = from[c];
+      }
+    }
+    const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(channels) * taps;
+    kernels_.join_row(canonical, first * row, size(count * row), pack.weights);
+  }
 }
 
 void OuterProductPlan::run(std::span<const PackOperands> packs, float* scratch) const {
-  const int taps = c_.taps(), channels = c_.input.channels;
-  const std::ptrdiff_t block = static_cast<std::ptrdiff_t>(rows_) * width_ * taps;
-  float* const transposed = scratch;
-  float* const sums = transposed + static_cast<std::ptrdiff_t>(packs.size()) * pack_floats();
-  float* const canonical = sums + block;
-  float* const lane_sums = canonical + (block + kPack - 1) / kPack * kPack;
+  float* const rest = scratch + static_cast<std::ptrdiff_t>(packs.size()) * pack_floats();
   for (std::size_t p = 0; p < packs.size(); ++p) {
-    transpose(packs[p].x, transposed + static_cast<std::ptrdiff_t>(p) * pack_floats());
+    transpose(packs[p].x, scratch + static_cast<std::ptrdiff_t>(p) * pack_floats());
   }
-  for (int first = 0; first < c_.output.channels; first += rows_) {
-    const int count = std::min(rows_, c_.output.channels - first);
-    for (std::size_t p = 0; p < packs.size(); ++p) {
-      const float* const x = transposed + static_cast<std::ptrdiff_t>(p) * pack_floats();
-      const float* values = sums;
-      for (int tap = 0; tap < taps; ++tap) {
-        tap_product(tap, first, count, x, packs[p].dy,
-                    sums + static_cast<std::ptrdiff_t>(tap) * rows_ * width_);
-      }
-      if (taps > 1 || width_ != channels) {
-        // [tap][output channel][width] to [output channel][input channel][tap]
-        for (int o = 0; o < count; ++o) {
-          for (int tap = 0; tap < taps; ++tap) {
-            const float* const from = sums + (static_cast<std::ptrdiff_t>(tap) * rows_ + o) * width_;
-            float* const to = canonical + static_cast<std::ptrdiff_t>(o) * channels * taps + tap;
-            for (int c = 0; c < channels; ++c) to[static_cast<std::ptrdiff_t>(c) * taps] = from[c];
-          }
-        }
-        values = canonical;
-      }
-      const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(channels) * taps;
-      kernels_.join_row(values, first * row, size(count * row), packs[p].weights);
-    }
-  }
-  for (const PackOperands& pack : packs) {
-    kernels_.bias_sums(pack.dy, c_.output.channels, c_.output.height * c_.output.width, lane_sums);
-    join_bias(kernels_, lane_sums, c_.output.channels, pack.bias);
+  if (direct_) run_linear(packs, scratch);
+  for (std::size_t p = 0; p < packs.size(); ++p) {
+    if (!direct_) run_convolution(packs[p], scratch + static_cast<std::ptrdiff_t>(p) * pack_floats(), rest);
+    kernels_.bias_sums(packs[p].dy, c_.output.channels, c_.output.height * c_.output.width, rest);
+    join_bias(kernels_, rest, c_.output.channels, packs[p].bias);
   }
 }
 

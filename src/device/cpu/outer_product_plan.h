@@ -26,12 +26,15 @@ class OuterProductPlan {
  private:
   std::ptrdiff_t pack_floats() const;  // of one transposed pack
   void transpose(const float* x, float* to) const;
-  void tap_product(int tap, int first, int count, const float* x, const float* dy, float* sums) const;
+  OuterProductJob tap_product(int tap, const float* x, const float* dy) const;
+  void run_linear(std::span<const PackOperands> packs, const float* transposed) const;
+  void run_convolution(const PackOperands& pack, const float* transposed, float* scratch) const;
 
   const Kernels& kernels_;
   const program::Convolution c_;
   const int width_;  // input channels, rounded up to whole packs
   int rows_ = 1;     // output channels of a block
+  bool direct_;      // sums go straight into the gradient: one tap, whole vectors
 };
 
 }  // namespace lockstep::device::cpu

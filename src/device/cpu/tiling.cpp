@@ -63,10 +63,13 @@ TileSize choose_tile(const Kernels& kernels, int channels, int width) {
 
 // Long chains between two visits of the sums, long streams of positions: the cost is what each visit and each
 // stream adds to a tap.
-BlockSize choose_block(const BlockRequest& r, const CacheSizes& caches) {
+std::size_t input_room(const Kernels& kernels, const CacheSizes& caches) {
+  return kernels.registers > 16 ? 2 * caches.l1 : caches.l1 / 2;
+}
+
+BlockSize choose_block(const BlockRequest& r, std::size_t room) {
   constexpr double kStreamCost = 0.05;  // against one visit of the sums
   constexpr int kWidest = 32, kMostPositions = 64;
-  const std::size_t room = caches.l1 / 2;  // the other half is for weights and sums
   const int parts = (r.columns + kWidest - 1) / kWidest;
   const int columns = std::min(r.columns, round_up((r.columns + parts - 1) / parts, r.multiple));
   BlockSize best{1, 1, 1};

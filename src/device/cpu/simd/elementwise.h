@@ -64,11 +64,13 @@ HWY_NOINLINE inline void join_row(const float* values, std::ptrdiff_t offset, st
   }
 }
 
+// A finished sum, divided: (from + 0) / divisor.
 HWY_NOINLINE inline void divide(const float* from, float* to, std::size_t count, float divisor) {
   const Vec d = hn::Set(kTag, divisor);
   std::size_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) store_anywhere(hn::Div(load_anywhere(from + i), d), to + i);
-  for (; i < count; ++i) to[i] = from[i] / divisor;
+  for (; i + kLanes <= count; i += kLanes)
+    store_anywhere(hn::Div(finished(load_anywhere(from + i)), d), to + i);
+  for (; i < count; ++i) to[i] = (from[i] + 0.0f) / divisor;
 }
 
 HWY_NOINLINE inline void add(float* into, const float* from, std::size_t count) {

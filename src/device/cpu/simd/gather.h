@@ -51,7 +51,7 @@ class GatherTile {
         output_channel_(job.output_channel) {}
 
   HWY_INLINE void begin(const float* start, const Chain& chain) {
-    HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o) {
+    HWY_UNROLL(20) for (int o = 0; o < kChannels; ++o) {
       HWY_UNROLL(4) for (int i = 0; i < kColumns; ++i) sum_[o][i] = load(start_of(start, o, i));
     }
     add(chain, chain.first);
@@ -61,7 +61,7 @@ class GatherTile {
     Vec x[kColumns];
     load_inputs(chain.input_at(tap), x);
     const float* const weights = chain.weights_at(tap);
-    HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o) {
+    HWY_UNROLL(20) for (int o = 0; o < kChannels; ++o) {
       const Vec w = broadcast(weights + o);
       HWY_UNROLL(4) for (int i = 0; i < kColumns; ++i) sum_[o][i] = hn::MulAdd(w, x[i], sum_[o][i]);
     }
@@ -75,7 +75,7 @@ class GatherTile {
     load_inputs(next.input_at(next.first), next_x);
     const float* const weights = chain.weights_at(chain.last);
     const float* const next_weights = next.weights_at(next.first);
-    HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o, output += output_channel_) {
+    HWY_UNROLL(20) for (int o = 0; o < kChannels; ++o, output += output_channel_) {
       const Vec w = broadcast(weights + o), next_w = broadcast(next_weights + o);
       HWY_UNROLL(4) for (int i = 0; i < kColumns; ++i) {
         store(result(hn::MulAdd(w, x[i], sum_[o][i])), output_of(output, i));
@@ -86,7 +86,7 @@ class GatherTile {
 
   HWY_INLINE void end(const Chain& chain, float* output) {
     add(chain, chain.last);
-    HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o, output += output_channel_) {
+    HWY_UNROLL(20) for (int o = 0; o < kChannels; ++o, output += output_channel_) {
       HWY_UNROLL(4) for (int i = 0; i < kColumns; ++i) store(result(sum_[o][i]), output_of(output, i));
     }
   }

@@ -7,6 +7,8 @@
 #else
 #define LOCKSTEP_DEVICE_CPU_SIMD_LANE_CHAIN_H_
 #endif
+#include <algorithm>
+
 #include "device/cpu/kernels.h"
 #include "device/cpu/simd/vector.h"
 
@@ -55,11 +57,17 @@ struct LanePosition {
   const float* dy;
 };
 
+// Registers are left beside the sums and the operands of a position.
+constexpr bool has_room(int channels, int run) {
+  return channels * run + std::min(channels, run) + 3 <= kRegisters;
+}
+
 // kChannels x kRun sums of one vector of lanes.
 template <int kChannels, int kRun>
 class LaneChainTile {
  public:
-  explicit HWY_INLINE LaneChainTile(std::ptrdiff_t dy_channel) : dy_channel_(dy_channel) {}
+  HWY_INLINE LaneChainTile(std::ptrdiff_t dy_channel, std::ptrdiff_t stage_row)
+      : dy_channel_(dy_channel), stage_row_(stage_row * kQuarter) {}
 
   HWY_INLINE void zero() {
     HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o) {
@@ -67,24 +75,24 @@ class LaneChainTile {
     }
   }
   HWY_INLINE void resume(const float* stage) {
-    HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o) {
-      HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) sum_[o][i] = load_quarters(place(stage, o, i));
+    HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o, stage += stage_row_) {
+      HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) sum_[o][i] = load_quarters(stage + i * kQuarter);
     }
   }
   // Holds the fewer operands, streams the others.
   HWY_INLINE void add(LanePosition p) {
     if constexpr (kRun <= kChannels) {
       Vec held[kRun];
-      HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) held[i] = load(p.x + i * kPack);
+      HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) held[i] = kept(load(p.x + i * kPack));
       HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o) {
-        const Vec d = load(p.dy + o * dy_channel_);
+        const Vec d = kept(load(p.dy + o * dy_channel_));
         HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) sum_[o][i] = hn::MulAdd(d, held[i], sum_[o][i]);
       }
     } else {
       Vec held[kChannels];
-      HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o) held[o] = load(p.dy + o * dy_channel_);
+      HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o) held[o] = kept(load(p.dy + o * dy_channel_));
       HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) {
-        const Vec v = load(p.x + i * kPack);
+        const Vec v = kept(load(p.x + i * kPack));
         HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o) sum_[o][i] = hn::MulAdd(held[o], v, sum_[o][i]);
       }
     }
@@ -92,56 +100,58 @@ class LaneChainTile {
   // The last position of one run and the first of the next, sum by sum: a burst of stores would drain the
   // pipeline.
   HWY_INLINE void hand_over(LanePosition last, float* stage, LanePosition first) {
-    HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o) {
+    HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o, stage += stage_row_) {
       const Vec d = load(last.dy + o * dy_channel_), next_d = load(first.dy + o * dy_channel_);
       HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) {
-        store_quarters(hn::MulAdd(d, load(last.x + i * kPack), sum_[o][i]), place(stage, o, i));
+        store_quarters(hn::MulAdd(d, load(last.x + i * kPack), sum_[o][i]), stage + i * kQuarter);
         sum_[o][i] = hn::Mul(next_d, load(first.x + i * kPack));
       }
     }
   }
   HWY_INLINE void store(float* stage) const {
-    HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o) {
-      HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) store_quarters(sum_[o][i], place(stage, o, i));
+    HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o, stage += stage_row_) {
+      HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) store_quarters(sum_[o][i], stage + i * kQuarter);
     }
   }
 
  private:
-  template <class Float>
-  static HWY_INLINE Float* place(Float* stage, int o, int i) {
-    return stage + (o * kStageRow + i) * kQuarter;
-  }
+  // Where registers are short, the compiler knows better which operands to load twice.
+  static HWY_INLINE Vec kept(Vec v) { return has_room(kChannels, kRun) ? in_register(v) : v; }
 
-  const std::ptrdiff_t dy_channel_;
+  const std::ptrdiff_t dy_channel_, stage_row_;
   Vec sum_[kChannels][kRun];
 };
 
 // The positions of a chain, and how far apart they are. Copies of the job's fields: vector stores may alias
 // anything, so the fields would be loaded again after each.
+template <int kColumn>
 struct LanePath {
-  std::ptrdiff_t x_row, x_column, dy_row;
+  std::ptrdiff_t x_row, run_time_column, dy_row;
   int rows, columns;
 
+  // Known to the compiler where it can be: 0 stands for a distance that is not.
+  HWY_INLINE std::ptrdiff_t x_column() const { return kColumn != 0 ? kColumn : run_time_column; }
+
   HWY_INLINE LanePosition last(LanePosition first) const {
-    return {first.x + (rows - 1) * x_row + (columns - 1) * x_column,
+    return {first.x + (rows - 1) * x_row + (columns - 1) * x_column(),
             first.dy + (rows - 1) * dy_row + (columns - 1) * kPack};
   }
   // Adds the positions of a row. Four at a time: a branch for each would be mispredicted at the end of a
   // chain.
   template <class Tile>
   HWY_INLINE void add_row(Tile& tile, LanePosition p, int count) const {
-    for (; count >= 4; count -= 4, p.x += 4 * x_column, p.dy += 4 * kPack) {
+    for (; count >= 4; count -= 4, p.x += 4 * x_column(), p.dy += 4 * kPack) {
       HWY_UNROLL(4) for (int i = 0; i < 4; ++i) {
-        tile.add({p.x + i * x_column, p.dy + i * kPack});
+        tile.add({p.x + i * x_column(), p.dy + i * kPack});
         keep_order();
       }
     }
-    for (; count > 0; --count, p.x += x_column, p.dy += kPack) tile.add(p);
+    for (; count > 0; --count, p.x += x_column(), p.dy += kPack) tile.add(p);
   }
   // Adds all positions but `skip_first` at the beginning and `skip_last` at the end (0 or 1 each).
   template <class Tile>
   HWY_INLINE void add_all(Tile& tile, LanePosition p, int skip_first, int skip_last) const {
-    add_row(tile, {p.x + skip_first * x_column, p.dy + skip_first * kPack},
+    add_row(tile, {p.x + skip_first * x_column(), p.dy + skip_first * kPack},
             columns - skip_first - (rows == 1 ? skip_last : 0));
     for (int row = 1; row < rows; ++row) {
       p.x += x_row;
@@ -151,9 +161,9 @@ struct LanePath {
   }
 };
 
-template <int kChannels, int kRun>
-HWY_NOINLINE void lane_chain(const LaneChainJob& job) {
-  const LanePath path{job.x_row, job.x_column, job.dy_row, job.rows, job.columns};
+template <int kChannels, int kRun, int kColumn>
+HWY_INLINE void lane_chain_along(const LaneChainJob& job) {
+  const LanePath<kColumn> path{job.x_row, job.x_column, job.dy_row, job.rows, job.columns};
   const auto begin_of = [&](int chain) {
     const float* const x = reinterpret_cast<const float*>(reinterpret_cast<const char*>(job.x) +
                                                           job.runs[chain / kVectors].input);
@@ -164,7 +174,7 @@ HWY_NOINLINE void lane_chain(const LaneChainJob& job) {
            chain % kVectors * kQuartersInVector * kStageQuarter;
   };
   const int chains = job.run_count * kVectors;
-  LaneChainTile<kChannels, kRun> tile(job.dy_channel);
+  LaneChainTile<kChannels, kRun> tile(job.dy_channel, job.stage_row);
   if (job.resume || job.rows * job.columns < 2) {
     for (int chain = 0; chain < chains; ++chain) {
       float* const stage = stage_of(chain);
@@ -195,6 +205,15 @@ HWY_NOINLINE void lane_chain(const LaneChainJob& job) {
   }
 }
 
+template <int kChannels, int kRun>
+HWY_NOINLINE void lane_chain(const LaneChainJob& job) {
+  if (has_room(kChannels, kRun) && job.x_column == kPack) {
+    lane_chain_along<kChannels, kRun, kPack>(job);
+  } else {
+    lane_chain_along<kChannels, kRun, 0>(job);
+  }
+}
+
 // After both pairings of the lane tree, lane s of a vector holds the sum of an element; kSumLane[element] is
 // that s.
 struct SumLanes {
@@ -212,7 +231,8 @@ constexpr SumLanes sum_lanes() {
 constexpr SumLanes kSumLanes = sum_lanes();
 
 // Levels + 8 and + 4 are additions of whole arrays; + 2 and + 1 pair up lanes.
-HWY_NOINLINE inline void lane_tree(const float* stage, int rows, float* values) {
+HWY_NOINLINE inline void lane_tree(const LaneTreeJob& job) {
+  const int elements = job.rows * job.elements;
   const hn::RebindToSigned<Tag> index_tag;
   const hn::RepartitionToWide<Tag> pairs;
   const auto indices = hn::IndicesFromVec(kTag, hn::Load(index_tag, kSumLanes.lane));
@@ -226,11 +246,18 @@ HWY_NOINLINE inline void lane_tree(const float* stage, int rows, float* values) 
     return hn::Add(hn::BitCast(kTag, hn::InterleaveLower(pairs, a, b)),
                    hn::BitCast(kTag, hn::InterleaveUpper(pairs, a, b)));
   };
-  for (int e = 0; e < rows * kStageRow; e += kLanes) {
-    const float* const p = stage + e * kQuarter;
+  for (int e = 0; e < elements; e += kLanes) {
+    const float* const p = job.stage + e * kQuarter;
     const Vec low = two_lanes(p), high = two_lanes(p + 2 * kLanes);
     const Vec sums = hn::Add(hn::ConcatEven(kTag, high, low), hn::ConcatOdd(kTag, high, low));
-    store(finished(hn::TableLookupLanes(sums, indices)), values + e);
+    store(hn::TableLookupLanes(sums, indices), job.values + e);
+  }
+  for (int row = 0; row < job.rows; ++row) {
+    const float* const from = job.values + row * job.elements;
+    float* const to = job.to + row * job.to_row;
+    int e = 0;
+    for (; e + kLanes <= job.elements; e += kLanes) store_anywhere(load_anywhere(from + e), to + e);
+    for (; e < job.elements; ++e) to[e] = from[e];
   }
 }
 

@@ -42,9 +42,20 @@ HWY_NOINLINE void outer_tile(const OuterProductJob& job, int channel, int vector
       }
     }
   }
-  float* sums = job.sums + channel * job.sums_channel + vector * kLanes;
-  HWY_UNROLL(12) for (int o = 0; o < kChannels; ++o, sums += job.sums_channel) {
-    HWY_UNROLL(5) for (int i = 0; i < kWidth; ++i) store(finished(sum[o][i]), sums + i * kLanes);
+  // The pack tree joins while the sums are in registers.
+  const JoinTarget& target = *job.target;
+  const std::ptrdiff_t offset = job.offset + channel * job.target_channel + vector * kLanes;
+  for (int j = 0; j < target.joins; ++j) {
+    const float* from = target.sums[static_cast<std::size_t>(j)] + offset;
+    HWY_UNROLL(12) for (int o = 0; o < kChannels; ++o, from += job.target_channel) {
+      HWY_UNROLL(5)
+      for (int i = 0; i < kWidth; ++i) sum[o][i] = hn::Add(load_anywhere(from + i * kLanes), sum[o][i]);
+    }
+  }
+  const std::ptrdiff_t target_channel = job.target_channel;
+  float* to = target.destination + offset;
+  HWY_UNROLL(12) for (int o = 0; o < kChannels; ++o, to += target_channel) {
+    HWY_UNROLL(5) for (int i = 0; i < kWidth; ++i) store_anywhere(sum[o][i], to + i * kLanes);
   }
 }
 

@@ -32,6 +32,16 @@ HWY_INLINE void store_anywhere(Vec v, float* p) { hn::StoreU(v, kTag, p); }
 // registers.
 HWY_INLINE void keep_order() { asm volatile("" ::: "memory"); }
 
+// A value that stays in a register: g++ would rather load it again for each of a few uses.
+HWY_INLINE Vec in_register(Vec v) {
+#if HWY_ARCH_X86
+  asm("" : "+v"(v.raw));
+#elif HWY_ARCH_ARM_A64
+  asm("" : "+w"(v.raw));
+#endif
+  return v;
+}
+
 // A finished sum: its zero is +0.
 HWY_INLINE Vec finished(Vec sum) { return hn::Add(sum, hn::Zero(kTag)); }
 
