@@ -21,31 +21,32 @@ std::string quartiles(double flops, const Spread& seconds, double peak) {
 }
 
 // A row of either table. `peak`: of all cores that work on it.
-std::string row(std::string_view name, double flops, const Spread& seconds, double peak,
+template <class Figure>
+std::string row(std::string_view name, const Figure& figure, double core_peak, double peak,
                 std::string_view time) {
-  return fmt::format("{:<{}}{:>8.1f}{:>8.1f} %{:>12}{:>6.0f} %{:>12}\n", name, kNameWidth,
-                     flops / seconds.median / kGiga, 100 * flops / seconds.median / peak,
-                     quartiles(flops, seconds, peak), 100 * flops / seconds.least / peak, time);
+  return fmt::format("{:<{}}{:>8.1f}{:>8.1f} %{:>12}{:>8.1f} %{:>12}\n", name, kNameWidth,
+                     figure.flops_per_second() / kGiga, 100 * figure.share(core_peak),
+                     quartiles(figure.flops, figure.time.seconds, peak), 100 * figure.share_then(), time);
 }
 
 std::string heading(std::string_view name, std::string_view time) {
-  return fmt::format("\n{:<{}}{:>8}{:>10}{:>12}{:>8}{:>12}\n", name, kNameWidth, "GFLOP/s", "of peak",
-                     "quartiles", "best", time);
+  return fmt::format("\n{:<{}}{:>8}{:>10}{:>12}{:>10}{:>12}\n", name, kNameWidth, "GFLOP/s", "of peak",
+                     "quartiles", "then", time);
 }
 
 std::string microseconds(const KernelFigure& kernel) {
-  return fmt::format("{:.0f}", kernel.seconds.median * kMicros);
+  return fmt::format("{:.0f}", kernel.time.seconds.median * kMicros);
 }
 
 std::string kernel_tables(const BenchFigures& figures) {
   std::string text = heading("kernel, one core", "us a batch");
   for (const KernelFigure& k : figures.kernels) {
     if (!multiplies(k)) continue;
-    text += row(k.name, k.flops, k.seconds, figures.core_peak, microseconds(k));
+    text += row(k.name, k, figures.core_peak, figures.core_peak, microseconds(k));
   }
   text += '\n';
   for (const KernelFigure& k : figures.kernels) {
-    if (!multiplies(k)) text += fmt::format("{:<{}}{:>50}\n", k.name, kNameWidth, microseconds(k));
+    if (!multiplies(k)) text += fmt::format("{:<{}}{:>52}\n", k.name, kNameWidth, microseconds(k));
   }
   return text;
 }
@@ -53,7 +54,7 @@ std::string kernel_tables(const BenchFigures& figures) {
 std::string step_table(const BenchFigures& figures) {
   std::string text = heading("whole step", "s an epoch");
   for (const StepFigure& s : figures.steps) {
-    text += row(fmt::format("{} thread{}", s.threads, s.threads == 1 ? "" : "s"), s.flops, s.seconds,
+    text += row(fmt::format("{} thread{}", s.threads, s.threads == 1 ? "" : "s"), s, figures.core_peak,
                 figures.core_peak * s.threads, fmt::format("{:.2f}", s.seconds_per_epoch()));
   }
   return text;
@@ -63,18 +64,20 @@ Json json_of(const StepFigure& step, double core_peak) {
   return {{"threads", step.threads},
           {"gflops", step.flops_per_second() / kGiga},
           {"share", step.share(core_peak)},
+          {"share_then", step.share_then()},
           {"seconds_per_epoch", step.seconds_per_epoch()},
           {"quartiles",
-           {step.seconds.lower_quartile * StepFigure::kStepsPerEpoch,
-            step.seconds.upper_quartile * StepFigure::kStepsPerEpoch}}};
+           {step.time.seconds.lower_quartile * StepFigure::kStepsPerEpoch,
+            step.time.seconds.upper_quartile * StepFigure::kStepsPerEpoch}}};
 }
 
 }  // namespace
 
 std::string bench_table(const BenchFigures& figures) {
   std::string text = fmt::format(
-      "LeNet's training step, minibatches of 256, {} kernels\nFMA peak of one core: {:.1f} GFLOP/s (median "
-      "window {:.1f})\n",
+      "LeNet's training step, minibatches of 256, {} kernels\nFMA peak of one core: {:.1f} GFLOP/s (best "
+      "window; "
+      "median {:.1f})\nof peak: of the best window of the run. then: of the windows just before and after.\n",
       figures.target, figures.core_peak / kGiga, figures.core_peak_median / kGiga);
   if (!figures.kernels.empty()) text += kernel_tables(figures);
   text += step_table(figures);
@@ -92,9 +95,10 @@ std::string bench_json(const BenchFigures& figures) {
     if (multiplies(k)) {
       kernels.push_back({{"name", k.name},
                          {"gflops", k.flops_per_second() / kGiga},
-                         {"share", k.share(figures.core_peak)}});
+                         {"share", k.share(figures.core_peak)},
+                         {"share_then", k.share_then()}});
     } else {
-      other.push_back({{"name", k.name}, {"microseconds", k.seconds.median * kMicros}});
+      other.push_back({{"name", k.name}, {"microseconds", k.time.seconds.median * kMicros}});
     }
   }
   Json json{{"target", figures.target},

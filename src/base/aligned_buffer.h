@@ -12,7 +12,7 @@ class AlignedBuffer {
  public:
   AlignedBuffer() = default;
   explicit AlignedBuffer(std::size_t size)
-      : data_(new (std::align_val_t{kAlignment}) T[padded(size)]()), size_(size) {}
+      : data_(new(std::align_val_t{kAlignment}) T[padded(size)]()), size_(size) {}
 
   T* data() { return data_.get(); }
   const T* data() const { return data_.get(); }

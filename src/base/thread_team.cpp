@@ -1,8 +1,11 @@
 #include "base/thread_team.h"
 
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "base/error.h"
 
 namespace lockstep {
 namespace {
@@ -29,12 +32,22 @@ bool spin_until(const Ready& ready) {
 
 ThreadTeam::ThreadTeam(Options options)
     : options_(std::move(options)), members_(static_cast<std::size_t>(options_.threads)) {
-  for (int member = 1; member < options_.threads; ++member) {
-    threads_.emplace_back([this, member] { serve(member); });
+  try {
+    for (int member = 1; member < options_.threads; ++member) {
+      threads_.emplace_back([this, member] { serve(member); });
+    }
+  } catch (const std::system_error& error) {
+    const std::size_t started = threads_.size() + 1;
+    dismiss();
+    throw Error(Fault::device,
+                "{}: only {} of {} threads could be started ({}); ask for fewer with --threads",
+                options_.name, started, options_.threads, error.code().message());
   }
 }
 
-ThreadTeam::~ThreadTeam() {
+ThreadTeam::~ThreadTeam() { dismiss(); }
+
+void ThreadTeam::dismiss() {
   leaving_ = true;
   ++round_;
   round_.notify_all();

@@ -41,6 +41,7 @@ class ThreadTeam {
     std::exception_ptr error;
   };
 
+  void dismiss();
   void serve(int member);
   void perform(int member, const std::function<void(int)>& work);
   void wait_for(int member, std::uint64_t round);

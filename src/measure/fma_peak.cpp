@@ -24,14 +24,15 @@ std::int64_t rounds_of_window(const device::cpu::Kernels& kernels) {
 FmaPeak::FmaPeak(const device::cpu::Kernels& kernels)
     : kernels_(kernels), rounds_(rounds_of_window(kernels)) {}
 
-void FmaPeak::sample() {
+double FmaPeak::sample() {
   const Stopwatch watch;
   const double multiply_adds = kernels_.fma_peak(rounds_);
-  add_window(multiply_adds, watch.seconds());
+  return add_window(multiply_adds, watch.seconds());
 }
 
-void FmaPeak::add_window(double multiply_adds, double seconds) {
+double FmaPeak::add_window(double multiply_adds, double seconds) {
   windows_.push_back(2 * multiply_adds / seconds);
+  return windows_.back();
 }
 
 double FmaPeak::flops_per_second() const {

@@ -14,11 +14,11 @@ class FmaPeak {
   // Requires: kernels outlive it.
   explicit FmaPeak(const device::cpu::Kernels& kernels);
 
-  // Measures a window of about a millisecond.
-  void sample();
+  // Measures a window of about a millisecond and gives its operations a second.
+  double sample();
 
   // Counts a window that was measured.
-  void add_window(double multiply_adds, double seconds);
+  double add_window(double multiply_adds, double seconds);
 
   // Two operations a multiply-add; 0 before the first window.
   double flops_per_second() const;

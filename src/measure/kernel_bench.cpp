@@ -57,11 +57,11 @@ std::vector<KernelFigure> bench_kernels(const KernelBenchOptions& options, FmaPe
   const std::vector<std::size_t> order = segments_to_time(apart);
   std::vector<std::function<void()>> runs;
   for (const std::size_t segment : order) runs.emplace_back([&run, segment] { run(segment); });
-  const std::vector<Spread> seconds = take_turns(options.pace, peak, runs);
+  const std::vector<Timing> times = take_turns(options.pace, peak, runs);
   std::vector<KernelFigure> figures;
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Segment& segment = apart.program.segments[order[i]];
-    figures.push_back({segment.name, flops_per_example(segment) * options.examples, seconds[i]});
+    figures.push_back({segment.name, flops_per_example(segment) * options.examples, times[i]});
   }
   return figures;
 }

@@ -6,17 +6,20 @@
 #include "measure/fma_peak.h"
 #include "measure/make_device.h"
 #include "measure/pace.h"
-#include "measure/statistics.h"
+#include "measure/turns.h"
 
 namespace lockstep::measure {
 
 struct KernelFigure {
   std::string name;  // conv2 input gradient
   double flops = 0;  // of a minibatch; 0: does not multiply
-  Spread seconds;    // of a minibatch
+  Timing time;       // of a minibatch
 
-  double flops_per_second() const { return flops / seconds.median; }
+  double flops_per_second() const { return flops / time.seconds.median; }
+  // Of the best window of the whole run, and of the windows just before and after: a machine that changes its
+  // frequency shows in the difference.
   double share(double core_peak) const { return flops_per_second() / core_peak; }
+  double share_then() const { return flops / (time.peak_flops); }
 };
 
 struct KernelBenchOptions {

@@ -17,10 +17,10 @@ std::vector<StepFigure> bench_steps(const StepBenchOptions& options, FmaPeak& pe
     steps.push_back(std::make_unique<TrainingStep>(options.make_device(threads), minibatch));
     runs.emplace_back([step = steps.back().get()] { step->run(); });
   }
-  const std::vector<Spread> seconds = take_turns(options.pace, peak, runs);
+  const std::vector<Timing> times = take_turns(options.pace, peak, runs);
   std::vector<StepFigure> figures;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    figures.push_back({options.threads[i], steps[i]->flops(), seconds[i]});
+    figures.push_back({options.threads[i], steps[i]->flops(), times[i]});
   }
   return figures;
 }

@@ -20,15 +20,16 @@ TEST(StepBench, GivesAFigureForEachNumberOfThreads) {
   EXPECT_EQ(figures[1].threads, 1);
   for (const StepFigure& figure : figures) {
     EXPECT_EQ(figure.flops, 20 * 10'636'800.0);
-    EXPECT_GT(figure.seconds.median, 0);
+    EXPECT_GT(figure.time.seconds.median, 0);
   }
   EXPECT_GT(peak.flops_per_second(), 0) << "the peak is sampled between the windows";
 }
 
 TEST(StepBench, SharesAndEpochsComeFromTheMedian) {
-  const StepFigure figure{.threads = 2, .flops = 6e9, .seconds = {0.25, 0.375, 0.5, 1}};
+  const StepFigure figure{.threads = 2, .flops = 6e9, .time = {{0.25, 0.375, 0.5, 1}, 4e9}};
   EXPECT_EQ(figure.flops_per_second(), 12e9);
   EXPECT_EQ(figure.share(8e9), 0.75);
+  EXPECT_EQ(figure.share_then(), 0.75);
   EXPECT_EQ(figure.seconds_per_epoch(), 117.5);
 }
 

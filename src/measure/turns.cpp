@@ -20,19 +20,21 @@ double seconds_of(const std::function<void()>& run, double window) {
 
 }  // namespace
 
-std::vector<Spread> take_turns(const Pace& pace, FmaPeak& peak, std::span<const std::function<void()>> runs) {
-  std::vector<std::vector<double>> samples(runs.size());
+std::vector<Timing> take_turns(const Pace& pace, FmaPeak& peak, std::span<const std::function<void()>> runs) {
+  std::vector<std::vector<double>> samples(runs.size()), peak_flops(runs.size());
   const Stopwatch watch;
   for (int round = 0; round < pace.fewest_rounds || watch.seconds() < pace.seconds; ++round) {
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      peak.sample();
+      const double before = peak.sample();
       samples[i].push_back(seconds_of(runs[i], pace.window));
+      peak_flops[i].push_back(samples[i].back() * (before + peak.sample()) / 2);
     }
   }
-  std::vector<Spread> spreads;
-  spreads.reserve(runs.size());
-  for (const std::vector<double>& s : samples) spreads.push_back(spread_of(s));
-  return spreads;
+  std::vector<Timing> timings;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    timings.push_back({spread_of(samples[i]), quantile(peak_flops[i], 0.5)});
+  }
+  return timings;
 }
 
 }  // namespace lockstep::measure

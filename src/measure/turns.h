@@ -10,8 +10,14 @@
 
 namespace lockstep::measure {
 
-// Seconds of one call of each of `runs`, one sample a turn. A turn calls its function once to warm the cache
-// up, which is not counted, then over and over for a window. Samples the peak before every turn.
-std::vector<Spread> take_turns(const Pace& pace, FmaPeak& peak, std::span<const std::function<void()>> runs);
+struct Timing {
+  Spread seconds;  // of one call
+  double peak_flops =
+      0;  // what the peak loop would have done in that time, as fast as it was just before and after
+};
+
+// Times each of `runs`, one sample a turn. A turn calls its function once to warm the cache
+// up, which is not counted, then over and over for a window. Samples the peak before and after every turn.
+std::vector<Timing> take_turns(const Pace& pace, FmaPeak& peak, std::span<const std::function<void()>> runs);
 
 }  // namespace lockstep::measure

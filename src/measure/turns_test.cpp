@@ -11,10 +11,11 @@ TEST(Turns, AlternateAndWarmUpOnceATurn) {
   FmaPeak peak(device::cpu::choose_kernels(""));
   std::string calls;
   const std::vector<std::function<void()>> runs{[&] { calls += 'a'; }, [&] { calls += 'b'; }};
-  const std::vector<Spread> spreads = take_turns({.seconds = 0, .window = 0, .fewest_rounds = 3}, peak, runs);
+  const std::vector<Timing> timings = take_turns({.seconds = 0, .window = 0, .fewest_rounds = 3}, peak, runs);
   EXPECT_EQ(calls, "aabbaabbaabb");
-  ASSERT_EQ(spreads.size(), 2U);
-  EXPECT_GE(spreads[0].upper_quartile, spreads[0].median);
+  ASSERT_EQ(timings.size(), 2U);
+  EXPECT_GE(timings[0].seconds.upper_quartile, timings[0].seconds.median);
+  EXPECT_GT(timings[0].peak_flops, 0);
 }
 
 TEST(Turns, SampleThePeak) {

@@ -43,8 +43,7 @@ void create_given_directory(const fs::path& path) {
   const fs::path plain = path.has_filename() ? path : path.parent_path();  // without a slash at its end
   make_with_parents(plain.parent_path());
   if (!make_directory(plain))
-    throw Error(Fault::usage,
-                "{}: expected a new directory, found that it exists; name another, or --resume it",
+    throw Error(Fault::usage, "{}: expected a new directory, found that it exists; name another",
                 path.string());
 }
 

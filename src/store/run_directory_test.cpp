@@ -81,8 +81,7 @@ TEST_F(RunDirectory, AGivenDirectoryIsMadeOnce) {
     EXPECT_TRUE(fs::is_directory(path));
     const auto [fault, message] = refusal([&] { create_given_directory(path); });
     EXPECT_EQ(fault, Fault::usage);
-    EXPECT_EQ(message, path.string() +
-                           ": expected a new directory, found that it exists; name another, or --resume it");
+    EXPECT_EQ(message, path.string() + ": expected a new directory, found that it exists; name another");
   }
 }
 

@@ -72,12 +72,8 @@ struct JoinTarget {
   float* destination = nullptr;
 };
 
-// Per-lane sums wait in a stage for the lane tree: four arrays of [element][4 lanes], one for each quarter of
-// the pack.
+// Per-lane sums wait in a stage for the lane tree: [element][lane].
 inline constexpr int kStageElements = 512;
-// In floats; an odd number of cache lines, so that the four arrays do not fall into the same sets.
-inline constexpr int kStageQuarter = kStageElements * (kPack / 4) + kPack;
-inline constexpr int kStageFloats = 4 * kStageQuarter;
 
 // Neighbouring columns of the kernel that are computed together.
 struct TapRun {

@@ -64,7 +64,7 @@ TEST(Kernels, LaneTreeOfAStageIsTheScalarTree) {
   for_each_row([](const Kernels& row) {
     std::mt19937 random(7);
     std::uniform_real_distribution<float> uniform(-1, 1);
-    AlignedBuffer<float> stage(kStageFloats), values(kStageElements);
+    AlignedBuffer<float> stage(kStageElements * kPack), values(kStageElements);
     for (float& v : stage.span()) v = uniform(random);
     for (const int elements : {1, 7, 16, 25, 32}) {
       std::vector<float> to(16 * 40, -2.0f);
@@ -73,8 +73,8 @@ TEST(Kernels, LaneTreeOfAStageIsTheScalarTree) {
         const int channel = e / 40, element = e % 40, place = channel * elements + element;
         std::array<float, kPack> lanes{};
         for (int lane = 0; lane < kPack; ++lane) {
-          lanes[static_cast<std::size_t>(lane)] = stage[static_cast<std::size_t>(
-              lane / 4 * kStageQuarter + place % kStageElements * 4 + lane % 4)];
+          lanes[static_cast<std::size_t>(lane)] =
+              stage[static_cast<std::size_t>(place % kStageElements * kPack + lane)];
         }
         const float expected = element < elements ? arithmetic::lane_tree(lanes) : -2.0f;
         ASSERT_EQ(bits(to[static_cast<std::size_t>(e)]), bits(expected)) << elements << " elements, " << e;

@@ -53,7 +53,7 @@ LaneChainPlan::Layout LaneChainPlan::layout() const {
   const bool pads = c_.padding != program::Extent{0, 0};
   Layout l{};
   l.stage = pads ? c_.input.channels * area(padded_) * kPack : 0;
-  l.values = l.stage + kStageFloats;
+  l.values = l.stage + kStageElements * kPack;
   l.rows = l.values + kStageElements;
   l.dy = l.rows + whole_packs(tile_ * row_elements());
   l.bias = l.dy + static_cast<std::ptrdiff_t>(tile_) * 2 * c_.output.width * kPack;

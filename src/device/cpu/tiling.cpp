@@ -8,13 +8,14 @@
 namespace lockstep::device::cpu {
 namespace {
 
-constexpr double kLatency = 4;        // cycles of a multiply-add
-constexpr double kTapOverhead = 0.5;  // of the tap list
+constexpr double kLatency = 4;          // cycles of a multiply-add
+constexpr double kTapOverhead = 0.5;    // of the tap list
+constexpr double kLoadOverhead = 0.02;  // of each load, even where multiply-adds hide it
 
 double cycles_of_tap(const Kernels& kernels, int channels, int positions) {
   const int vectors = kPack / kernels.lanes;
   const double multiply_adds = channels * positions * vectors, loads = positions * vectors + channels;
-  return std::max({multiply_adds / 2, loads / 2, kLatency}) + kTapOverhead;
+  return std::max({multiply_adds / 2, loads / 2, kLatency}) + kTapOverhead + kLoadOverhead * loads;
 }
 
 int round_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
@@ -88,6 +89,9 @@ BlockSize choose_block(const BlockRequest& r, std::size_t room) {
       best = {channels, rows, columns};
     }
   }
+  // The same number of blocks, as equal as can be.
+  const int blocks = (r.rows + best.rows - 1) / best.rows;
+  best.rows = std::min(r.rows, round_up((r.rows + blocks - 1) / blocks, r.multiple));
   return best;
 }
 

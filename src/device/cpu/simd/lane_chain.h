@@ -15,42 +15,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace lockstep::device::cpu::HWY_NAMESPACE {
 
-constexpr int kQuarter = kPack / 4;  // lanes of a block of 128 bits
-constexpr int kQuartersInVector = kLanes / kQuarter;
-
-using QuarterTag = hn::FixedTag<float, kQuarter>;
-
-// A vector's blocks of four lanes, a quarter of the stage apart: the lane tree can then add whole arrays for
-// its first two levels.
-HWY_INLINE void store_quarters(Vec v, float* p) {
-#if HWY_TARGET == HWY_AVX3
-  // Highway's halves of halves would go through a shuffle; these are plain stores.
-  _mm_store_ps(p, _mm512_castps512_ps128(v.raw));
-  _mm_store_ps(p + kStageQuarter, _mm512_extractf32x4_ps(v.raw, 1));
-  _mm_store_ps(p + 2 * kStageQuarter, _mm512_extractf32x4_ps(v.raw, 2));
-  _mm_store_ps(p + 3 * kStageQuarter, _mm512_extractf32x4_ps(v.raw, 3));
-#elif HWY_TARGET == HWY_AVX2
-  hn::Store(hn::LowerHalf(v), QuarterTag(), p);
-  hn::Store(hn::UpperHalf(QuarterTag(), v), QuarterTag(), p + kStageQuarter);
-#else
-  hn::Store(v, QuarterTag(), p);
-#endif
-}
-
-HWY_INLINE Vec load_quarters(const float* p) {
-  const QuarterTag q;
-#if HWY_TARGET == HWY_AVX3
-  const hn::Twice<QuarterTag> half;
-  return hn::Combine(
-      kTag, hn::Combine(half, hn::Load(q, p + 3 * kStageQuarter), hn::Load(q, p + 2 * kStageQuarter)),
-      hn::Combine(half, hn::Load(q, p + kStageQuarter), hn::Load(q, p)));
-#elif HWY_TARGET == HWY_AVX2
-  return hn::Combine(kTag, hn::Load(q, p + kStageQuarter), hn::Load(q, p));
-#else
-  return hn::Load(q, p);
-#endif
-}
-
 // Where a position's operands lie.
 struct LanePosition {
   const float* x;
@@ -67,7 +31,7 @@ template <int kChannels, int kRun>
 class LaneChainTile {
  public:
   HWY_INLINE LaneChainTile(std::ptrdiff_t dy_channel, std::ptrdiff_t stage_row)
-      : dy_channel_(dy_channel), stage_row_(stage_row * kQuarter) {}
+      : dy_channel_(dy_channel), stage_row_(stage_row * kPack) {}
 
   HWY_INLINE void zero() {
     HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o) {
@@ -76,7 +40,7 @@ class LaneChainTile {
   }
   HWY_INLINE void resume(const float* stage) {
     HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o, stage += stage_row_) {
-      HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) sum_[o][i] = load_quarters(stage + i * kQuarter);
+      HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) sum_[o][i] = load(stage + i * kPack);
     }
   }
   // Holds the fewer operands, streams the others.
@@ -103,14 +67,14 @@ class LaneChainTile {
     HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o, stage += stage_row_) {
       const Vec d = load(last.dy + o * dy_channel_), next_d = load(first.dy + o * dy_channel_);
       HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) {
-        store_quarters(hn::MulAdd(d, load(last.x + i * kPack), sum_[o][i]), stage + i * kQuarter);
+        cpu::HWY_NAMESPACE::store(hn::MulAdd(d, load(last.x + i * kPack), sum_[o][i]), stage + i * kPack);
         sum_[o][i] = hn::Mul(next_d, load(first.x + i * kPack));
       }
     }
   }
   HWY_INLINE void store(float* stage) const {
     HWY_UNROLL(16) for (int o = 0; o < kChannels; ++o, stage += stage_row_) {
-      HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) store_quarters(sum_[o][i], stage + i * kQuarter);
+      HWY_UNROLL(8) for (int i = 0; i < kRun; ++i) cpu::HWY_NAMESPACE::store(sum_[o][i], stage + i * kPack);
     }
   }
 
@@ -170,8 +134,7 @@ HWY_INLINE void lane_chain_along(const LaneChainJob& job) {
     return LanePosition{x + chain % kVectors * kLanes, job.dy + chain % kVectors * kLanes};
   };
   const auto stage_of = [&](int chain) {
-    return job.stage + job.runs[chain / kVectors].element * kQuarter +
-           chain % kVectors * kQuartersInVector * kStageQuarter;
+    return job.stage + job.runs[chain / kVectors].element * kPack + chain % kVectors * kLanes;
   };
   const int chains = job.run_count * kVectors;
   LaneChainTile<kChannels, kRun> tile(job.dy_channel, job.stage_row);
@@ -220,7 +183,7 @@ struct SumLanes {
   alignas(64) std::int32_t lane[kLanes];
 };
 constexpr SumLanes sum_lanes() {
-  constexpr int kBlocks = kLanes / 4;  // elements in a vector of quarters
+  constexpr int kBlocks = kLanes / 4;  // elements in a vector of four lanes each
   SumLanes lanes{};
   for (int s = 0; s < kLanes; ++s) {
     const int half = s / (kLanes / 2), within = s % (kLanes / 2);
@@ -230,34 +193,63 @@ constexpr SumLanes sum_lanes() {
 }
 constexpr SumLanes kSumLanes = sum_lanes();
 
-// Levels + 8 and + 4 are additions of whole arrays; + 2 and + 1 pair up lanes.
+// Levels + 8 and + 4 of the lane tree for as many elements as a vector has blocks of four lanes: a block
+// each.
+HWY_INLINE Vec four_lanes(const float* stage) {
+#if HWY_TARGET == HWY_AVX3
+  // Two elements side by side; halves are combined from memory, which costs no shuffle.
+  const hn::Half<Tag> half;
+  constexpr int kHalf = kPack / 2;
+  const auto eight_lanes = [half](const float* p) HWY_ATTR {
+    const Vec low = hn::Combine(kTag, hn::Load(half, p + kPack), hn::Load(half, p));
+    const Vec high = hn::Combine(kTag, hn::Load(half, p + kPack + kHalf), hn::Load(half, p + kHalf));
+    return hn::Add(low, high);
+  };
+  const Vec a = eight_lanes(stage), b = eight_lanes(stage + 2 * kPack);
+  // Highway has no word for even and odd blocks of two vectors.
+  return hn::Add(Vec{_mm512_shuffle_f32x4(a.raw, b.raw, 0x88)},
+                 Vec{_mm512_shuffle_f32x4(a.raw, b.raw, 0xdd)});
+#elif HWY_TARGET == HWY_AVX2
+  const Vec a = hn::Add(load(stage), load(stage + kLanes));
+  const Vec b = hn::Add(load(stage + kPack), load(stage + kPack + kLanes));
+  return hn::Add(hn::ConcatLowerLower(kTag, b, a), hn::ConcatUpperUpper(kTag, b, a));
+#else
+  const Vec low = hn::Add(load(stage), load(stage + 2 * kLanes));
+  const Vec high = hn::Add(load(stage + kLanes), load(stage + 3 * kLanes));
+  return hn::Add(low, high);
+#endif
+}
+
 HWY_NOINLINE inline void lane_tree(const LaneTreeJob& job) {
+  constexpr int kBlocks = kLanes / 4;
   const int elements = job.rows * job.elements;
   const hn::RebindToSigned<Tag> index_tag;
   const hn::RepartitionToWide<Tag> pairs;
   const auto indices = hn::IndicesFromVec(kTag, hn::Load(index_tag, kSumLanes.lane));
-  const auto four_lanes = [&](const float* p) HWY_ATTR {
-    const Vec low = hn::Add(load(p), load(p + 2 * kStageQuarter));
-    const Vec high = hn::Add(load(p + kStageQuarter), load(p + 3 * kStageQuarter));
-    return hn::Add(low, high);
-  };
+  // Level + 2 of two vectors of elements, level + 1 of four.
   const auto two_lanes = [&](const float* p) HWY_ATTR {
-    const auto a = hn::BitCast(pairs, four_lanes(p)), b = hn::BitCast(pairs, four_lanes(p + kLanes));
+    const auto a = hn::BitCast(pairs, four_lanes(p)), b = hn::BitCast(pairs, four_lanes(p + kBlocks * kPack));
     return hn::Add(hn::BitCast(kTag, hn::InterleaveLower(pairs, a, b)),
                    hn::BitCast(kTag, hn::InterleaveUpper(pairs, a, b)));
   };
   for (int e = 0; e < elements; e += kLanes) {
-    const float* const p = job.stage + e * kQuarter;
-    const Vec low = two_lanes(p), high = two_lanes(p + 2 * kLanes);
+    const float* const p = job.stage + e * kPack;
+    const Vec low = two_lanes(p), high = two_lanes(p + 2 * kBlocks * kPack);
     const Vec sums = hn::Add(hn::ConcatEven(kTag, high, low), hn::ConcatOdd(kTag, high, low));
     store(hn::TableLookupLanes(sums, indices), job.values + e);
   }
   for (int row = 0; row < job.rows; ++row) {
     const float* const from = job.values + row * job.elements;
     float* const to = job.to + row * job.to_row;
-    int e = 0;
-    for (; e + kLanes <= job.elements; e += kLanes) store_anywhere(load_anywhere(from + e), to + e);
-    for (; e < job.elements; ++e) to[e] = from[e];
+    if (job.elements < kLanes) {
+      for (int e = 0; e < job.elements; ++e) to[e] = from[e];
+      continue;
+    }
+    // The last vector overlaps the one before it.
+    for (int e = 0; e < job.elements; e += kLanes) {
+      const int at = std::min(e, job.elements - kLanes);
+      store_anywhere(load_anywhere(from + at), to + at);
+    }
   }
 }
 
