@@ -37,9 +37,10 @@ GatherPlan::GatherPlan(const program::Convolution& c, Direction direction, progr
   const int packs = linear_ ? most_packs : 1;
   const int phase_width = forward ? out_.width : std::max(1, out_.width / stride_.width);
   tile_ = choose_tile(kernels, out_channels_, linear_ ? packs : phase_width);
+  // An input gradient tiles down as well as across, so a block is whole tiles in both directions.
+  const int multiple = epilogue == program::Epilogue::relu_average_pool ? 2 : forward ? 1 : tile_.positions;
   block_ = choose_block({in_channels_, in_.height, in_.width, out_.height, out_.width, kernel_.height,
-                         kernel_.width, forward ? stride_.height : 1, forward ? stride_.width : 1,
-                         epilogue == program::Epilogue::relu_average_pool ? 2 : 1},
+                         kernel_.width, forward ? stride_.height : 1, forward ? stride_.width : 1, multiple},
                         input_room(kernels, caches));
   if (linear_) block_ = {std::min(in_channels_, kLinearBlock), 1, packs};
   while (in_channels_ % (2 * listed_) == 0 && 2 * listed_ * c.taps() <= kListedTaps) listed_ *= 2;
@@ -208,6 +209,10 @@ void GatherPlan::pack(const float* weights, float* packed, int part, int parts) 
           const float* const from =
               weights + (static_cast<std::ptrdiff_t>(c0 + c) * out_channels_ + first) * taps;
           float* const rows = to + static_cast<std::ptrdiff_t>(c) * taps * row_;
+          if (taps == 1) {
+            std::copy_n(from, count, rows);
+            continue;
+          }
           for (int o = 0; o < count; ++o) {
             for (int tap = 0; tap < taps; ++tap) rows[tap * row_ + o] = from[o * taps + tap];
           }
