@@ -22,7 +22,7 @@ enum class ConvolutionAlgorithm {
 
 enum class WeightGradientAlgorithm {
   per_lane,  // A: a chain over (y, x) in each lane, then the lane tree
-  per_pack,  // B: one chain over (y, x, example) of the pack
+  per_pack,  // B: for each row a chain over (x, example) of the pack; rows are added in order
 };
 
 struct ConvolutionAlgorithms {

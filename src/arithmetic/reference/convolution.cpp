@@ -52,12 +52,15 @@ struct WeightGradient {
     return sum;
   }
 
+  // A chain a row; rows are added in order.
   float of_pack(int first, int end) const {
     float sum = 0;
     for (int v = 0; v < out.height; ++v) {
+      float row = 0;
       for (int u = 0; u < out.width; ++u) {
-        for (int e = first; e < end; ++e) sum = add(sum, e, v, u);
+        for (int e = first; e < end; ++e) row = add(row, e, v, u);
       }
+      sum = sum + row;
     }
     return sum;
   }

@@ -114,6 +114,14 @@ TEST(ConvolutionWeightGradient, ChainsPositionsBeforeExamples) {
   EXPECT_EQ(convolution_weight_gradient(shape, 2, Tensor{kBig, 1, -kBig, 0}, Tensor{1, 1, 1, 1})[0], 0.0f);
 }
 
+TEST(ConvolutionWeightGradient, ChainsARowThenAddsRows) {
+  ConvolutionShape shape = point(16, 16);
+  shape.height = 2;
+  Tensor x(2 * 16 * 2), dy(x.size(), 1.0f);
+  x[0] = 1, x[1] = kBig, x[33] = -kBig;  // example 0 in both rows, example 1 in the second
+  EXPECT_EQ(convolution_weight_gradient(shape, 2, x, dy)[0], 1.0f);  // one chain would lose the 1
+}
+
 TEST(ConvolutionWeightGradient, JoinsPacksInTheirTree) {
   Tensor examples(16 * 3);
   examples[0] = 1, examples[16] = kBig, examples[32] = -kBig;

@@ -111,7 +111,8 @@ using LaneTree = void (*)(const LaneTreeJob&);
 // Adds `values` into the tree: target[i] = tree join of values[i], i < count.
 using JoinRow = void (*)(const float* values, std::ptrdiff_t offset, std::size_t count, const JoinTarget&);
 
-// Rank-1 updates (simd/outer_product.h): sums[o][i] over (row, column, example) of dy[o] * x[i].
+// Rank-1 updates (simd/outer_product.h): sums[o][i] over (column, example) of dy[o] * x[i] in a
+// row, rows added in order.
 struct OuterProductJob {
   const float* x;  // channels in the lanes: [row][column][example][i]
   std::ptrdiff_t x_row, x_column, x_example;

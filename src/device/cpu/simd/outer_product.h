@@ -23,9 +23,14 @@ constexpr int tile_channels(int vectors) { return std::min(kMostSums / vectors, 
 template <int kChannels, int kWidth>
 HWY_NOINLINE void outer_tile(const OuterProductJob& job, int channel, int vector) {
   Vec sum[kChannels][kWidth];
-  HWY_UNROLL(12) for (int o = 0; o < kChannels; ++o) {
-    HWY_UNROLL(5) for (int i = 0; i < kWidth; ++i) sum[o][i] = hn::Zero(kTag);
-  }
+  const auto clear = [&]() HWY_ATTR {
+    HWY_UNROLL(12) for (int o = 0; o < kChannels; ++o) {
+      HWY_UNROLL(5) for (int i = 0; i < kWidth; ++i) sum[o][i] = hn::Zero(kTag);
+    }
+  };
+  // What earlier rows add up to, while a row has the registers.
+  alignas(64) float rows[kChannels * kWidth * kLanes];
+  clear();
   const std::ptrdiff_t dy_channel = job.dy_channel, x_example = job.x_example;
   for (int row = 0; row < job.rows; ++row) {
     const float* x_at = job.x + row * job.x_row + vector * kLanes;
@@ -40,6 +45,19 @@ HWY_NOINLINE void outer_tile(const OuterProductJob& job, int channel, int vector
           HWY_UNROLL(5) for (int i = 0; i < kWidth; ++i) sum[o][i] = hn::MulAdd(d, v[i], sum[o][i]);
         }
       }
+    }
+    if (row > 0) {
+      HWY_UNROLL(12) for (int o = 0; o < kChannels; ++o) {
+        HWY_UNROLL(5) for (int i = 0; i < kWidth; ++i) {
+          sum[o][i] = hn::Add(load(rows + (o * kWidth + i) * kLanes), sum[o][i]);
+        }
+      }
+    }
+    if (row + 1 < job.rows) {
+      HWY_UNROLL(12) for (int o = 0; o < kChannels; ++o) {
+        HWY_UNROLL(5) for (int i = 0; i < kWidth; ++i) store(sum[o][i], rows + (o * kWidth + i) * kLanes);
+      }
+      clear();
     }
   }
   // The pack tree joins while the sums are in registers.
