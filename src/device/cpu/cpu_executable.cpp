@@ -197,7 +197,6 @@ bool CpuExecutable::run(std::size_t segment, const StepInput& input) {
   team_.run([&](int thread) {
     const auto t = static_cast<std::size_t>(thread);
     Work work{input,
-              packs,
               thread,
               team_.size(),
               division_.ranges[t].first,

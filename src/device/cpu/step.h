@@ -16,7 +16,6 @@ namespace lockstep::device::cpu {
 // What one thread is asked to do: packs [first, last) of its own share, or its part of all elements.
 struct Work {
   const StepInput& input;
-  int packs;  // of the minibatch
   int thread, threads;
   int first_pack;                                  // of the thread, in the minibatch
   int first, last;                                 // counted from first_pack
