@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 #include <string>
-#include <system_error>
 
 #include "base/error.h"
 #include "device/cpu/cpu_device.h"
@@ -20,14 +19,8 @@ namespace {
 }  // namespace
 
 std::unique_ptr<device::Device> make_cpu(int threads) {
-  try {
-    return device::cpu::make_cpu_device({.threads = threads,
-                                         .target = environment_variable("LOCKSTEP_TARGET"),
-                                         .on_stuck = end_stuck_process});
-  } catch (const std::system_error& error) {
-    throw Error(Fault::device, "cannot start {} threads: {}; try fewer --threads", threads,
-                error.code().message());
-  }
+  return device::cpu::make_cpu_device(
+      {.threads = threads, .target = environment_variable("LOCKSTEP_TARGET"), .on_stuck = end_stuck_process});
 }
 
 }  // namespace lockstep::app

@@ -8,9 +8,7 @@ namespace lockstep::arithmetic {
 namespace {
 
 bool always(const ConvolutionShape&) { return true; }
-bool per_pack(const ConvolutionShape& shape) {
-  return uses_per_pack_chain(shape.in_channels, shape.out_channels);
-}
+bool per_row(const ConvolutionShape& shape) { return uses_row_chains(shape.in_channels, shape.out_channels); }
 
 // Best first; the first row that applies is taken, and the last applies always.
 struct Row {
@@ -18,13 +16,13 @@ struct Row {
   ConvolutionAlgorithms algorithms;
 };
 constexpr std::array kTable{
-    Row{per_pack, {ConvolutionAlgorithm::direct, WeightGradientAlgorithm::per_pack}},
+    Row{per_row, {ConvolutionAlgorithm::direct, WeightGradientAlgorithm::per_row}},
     Row{always, {ConvolutionAlgorithm::direct, WeightGradientAlgorithm::per_lane}},
 };
 
 }  // namespace
 
-bool uses_per_pack_chain(int in_channels, int out_channels) {
+bool uses_row_chains(int in_channels, int out_channels) {
   return in_channels % kPack == 0 && out_channels % kPack == 0;
 }
 

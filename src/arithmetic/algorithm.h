@@ -22,7 +22,7 @@ enum class ConvolutionAlgorithm {
 
 enum class WeightGradientAlgorithm {
   per_lane,  // A: a chain over (y, x) in each lane, then the lane tree
-  per_pack,  // B: for each row a chain over (x, example) of the pack; rows are added in order
+  per_row,   // B: for each row a chain over (x, example) of the pack; rows are added in order
 };
 
 struct ConvolutionAlgorithms {
@@ -32,7 +32,7 @@ struct ConvolutionAlgorithms {
 };
 
 // Both channel counts are multiples of 16.
-bool uses_per_pack_chain(int in_channels, int out_channels);
+bool uses_row_chains(int in_channels, int out_channels);
 
 ConvolutionAlgorithms algorithms_for(const ConvolutionShape& shape);
 

@@ -6,17 +6,17 @@ namespace lockstep::arithmetic {
 namespace {
 
 TEST(Algorithm, PerPackChainsNeedBothChannelCountsInSixteens) {
-  EXPECT_TRUE(uses_per_pack_chain(16, 16));
-  EXPECT_TRUE(uses_per_pack_chain(64, 128));
-  EXPECT_FALSE(uses_per_pack_chain(20, 64));
-  EXPECT_FALSE(uses_per_pack_chain(64, 50));
-  EXPECT_FALSE(uses_per_pack_chain(1, 20));
+  EXPECT_TRUE(uses_row_chains(16, 16));
+  EXPECT_TRUE(uses_row_chains(64, 128));
+  EXPECT_FALSE(uses_row_chains(20, 64));
+  EXPECT_FALSE(uses_row_chains(64, 50));
+  EXPECT_FALSE(uses_row_chains(1, 20));
 }
 
 TEST(Algorithm, IsReadFromTheWholeLayersShape) {
   const ConvolutionShape sixteens{.in_channels = 16, .out_channels = 32};
   const ConvolutionShape lenet_conv2{.in_channels = 20, .out_channels = 50};
-  EXPECT_EQ(algorithms_for(sixteens).weight_gradient, WeightGradientAlgorithm::per_pack);
+  EXPECT_EQ(algorithms_for(sixteens).weight_gradient, WeightGradientAlgorithm::per_row);
   EXPECT_EQ(algorithms_for(lenet_conv2).weight_gradient, WeightGradientAlgorithm::per_lane);
   EXPECT_EQ(algorithms_for(sixteens).convolution, ConvolutionAlgorithm::direct);
 }

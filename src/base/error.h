@@ -11,12 +11,11 @@ namespace lockstep {
 
 // Whose fault it is. The value is the program's exit code.
 enum class Fault {
-  ours = 1,          // a defect, or something could not be written
-  usage = 2,         // the call, a name, a model
-  data = 3,          // a data file or a stored file
-  device = 4,        // a device or the host
-  diverged = 5,      // the training left the numbers
-  verification = 6,  // bits that should be equal are not
+  ours = 1,      // a defect, or something could not be written
+  usage = 2,     // the call, a name, a model
+  data = 3,      // a data file or a stored file
+  device = 4,    // a device or the host
+  diverged = 5,  // the training left the numbers
 };
 
 class Error : public std::runtime_error {

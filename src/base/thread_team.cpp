@@ -32,6 +32,7 @@ bool spin_until(const Ready& ready) {
 
 ThreadTeam::ThreadTeam(Options options)
     : options_(std::move(options)), members_(static_cast<std::size_t>(options_.threads)) {
+  threads_.reserve(static_cast<std::size_t>(options_.threads));
   try {
     for (int member = 1; member < options_.threads; ++member) {
       threads_.emplace_back([this, member] { serve(member); });
@@ -42,6 +43,9 @@ ThreadTeam::ThreadTeam(Options options)
     throw Error(Fault::device,
                 "{}: only {} of {} threads could be started ({}); ask for fewer with --threads",
                 options_.name, started, options_.threads, error.code().message());
+  } catch (...) {
+    dismiss();
+    throw;
   }
 }
 
@@ -92,13 +96,15 @@ void ThreadTeam::serve(int member) {
 void ThreadTeam::wait_for(int member, std::uint64_t round) {
   const std::atomic<std::uint64_t>& done = members_[static_cast<std::size_t>(member)].done;
   if (spin_until([&] { return done >= round; })) return;
-  auto deadline = std::chrono::steady_clock::now() + options_.timeout;
+  // The clock goes on while the process is stopped: a timeout is ten slices of waiting, and a stop costs one.
+  constexpr int kSlices = 10;
+  int passed = 0;
   Lock lock(mutex_);
   while (done < round) {
-    someone_finished_.wait_for(lock, options_.timeout);
-    if (done < round && std::chrono::steady_clock::now() >= deadline) {
+    passed += someone_finished_.wait_for(lock, options_.timeout / kSlices) ? 0 : 1;
+    if (done < round && passed >= kSlices) {
       if (options_.on_stuck) options_.on_stuck(missing(round));
-      deadline = std::chrono::steady_clock::now() + options_.timeout;
+      passed = 0;
     }
   }
 }

@@ -12,6 +12,9 @@
 namespace lockstep::model {
 namespace {
 
+// A pack of such examples is a gigabyte, and an offset in bytes inside it is an int.
+constexpr int kMostElements = 1 << 24;
+
 std::string to_string(const Extent& extent) { return fmt::format("{}x{}", extent.height, extent.width); }
 
 // A layer in its place: what an error message must name.
@@ -43,6 +46,14 @@ Extent slide(const Place& place, const Sliding& sliding) {
   check_size(place, sliding.window_name, sliding.window, 1);
   check_size(place, "stride", sliding.stride, 1);
   check_size(place, "padding", sliding.padding, 0);
+  const long long padded =
+      (place.in.height + 2LL * sliding.padding.height) * (place.in.width + 2LL * sliding.padding.width);
+  if (padded > kMostElements / place.in.channels) {
+    throw Error(
+        Fault::usage,
+        "layer {} pads its input {} from {} by {}; an example may have at most {} elements, padding included",
+        place.layer, to_string(place.in), place.source, to_string(sliding.padding), kMostElements);
+  }
   const auto count = [&](int size, int window, int stride, int padding) {
     const long long free_places = size + 2LL * padding - window;
     if (free_places < 0) {
@@ -93,12 +104,11 @@ Shape give(const Place& place, const MaxPool& pool) { return give_pool(place, po
 
 Shape give(const Place& place, const Flatten&) { return {place.in.elements(), 1, 1}; }
 
-// Shape::elements() is an int.
 void check_elements(const Place& place, const Shape& out) {
   const long long plane = static_cast<long long>(out.height) * out.width;
-  if (plane <= INT_MAX / out.channels) return;
+  if (plane <= kMostElements / out.channels) return;
   throw Error(Fault::usage, "layer {} gives {} from {} of {}; an example may have at most {} elements",
-              place.layer, to_string(out), to_string(place.in), place.source, INT_MAX);
+              place.layer, to_string(out), to_string(place.in), place.source, kMostElements);
 }
 
 void check_names(const Model& model) {
@@ -118,10 +128,10 @@ void check_names(const Model& model) {
 void check_input(const Model& model) {
   const Shape& in = model.input;
   const bool positive = in.channels >= 1 && in.height >= 1 && in.width >= 1;
-  if (!positive || static_cast<long long>(in.height) * in.width > INT_MAX / in.channels) {
+  if (!positive || static_cast<long long>(in.height) * in.width > kMostElements / in.channels) {
     throw Error(Fault::usage,
                 "model {} has an input of {}x{}x{}; sizes must be at least 1 and at most {} elements",
-                model.name, in.channels, in.height, in.width, INT_MAX);
+                model.name, in.channels, in.height, in.width, kMostElements);
   }
   if (model.layers.empty()) {
     throw Error(Fault::usage, "model {} has no layers; the loss needs at least one", model.name);

@@ -96,8 +96,12 @@ TEST(InferShapes, RefusesAnEmptyOrImmenseModel) {
   using testing::HasSubstr;
   EXPECT_EQ(fault_of(chain({4}, {})), "model chain has no layers; the loss needs at least one");
   EXPECT_THAT(fault_of(chain({1, 0, 28}, {{"f", Flatten{}}})), HasSubstr("an input of 1x0x28"));
+  EXPECT_THAT(fault_of(chain({1, 1 << 12, 1 << 12}, {{"c", Conv2d{.out_channels = 8, .kernel = {1, 1}}}})),
+              HasSubstr("layer c gives 8x4096x4096"));
   EXPECT_THAT(fault_of(chain({1, 1 << 14, 1 << 14}, {{"c", Conv2d{.out_channels = 8, .kernel = {1, 1}}}})),
-              HasSubstr("layer c gives 8x16384x16384"));
+              HasSubstr("an input of 1x16384x16384"));
+  EXPECT_THAT(fault_of(chain({1, 28, 28}, {{"c", Conv2d{8, {3, 3}, {1, 1}, {3000, 3000}}}})),
+              HasSubstr("layer c pads its input 1x28x28"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "program/compile.h"
 
+#include "base/error.h"
 #include "program/node.h"
 
 namespace lockstep::program {
@@ -8,7 +9,8 @@ namespace {
 class Compiler {
  public:
   Compiler(const model::Model& model, const CompileOptions& options)
-      : parameters_(model::parameters_of(model)), nodes_(lower(model)) {
+      : name_(model.name), parameters_(model::parameters_of(model)), nodes_(lower(model)) {
+    if (nodes_.empty()) throw Error(Fault::usage, "model {} has no layer that computes", name_);
     if (options.trim) nodes_ = trim(std::move(nodes_));
     if (options.fuse) nodes_ = fuse(std::move(nodes_));
     // What is not needed of the picture is not loaded, but the program's input is the whole picture.
@@ -20,6 +22,7 @@ class Compiler {
   }
 
   Program training() {
+    if (parameters_.empty()) throw Error(Fault::usage, "model {} has nothing to train", name_);
     for (const model::Parameter& p : parameters_) {
       partials_.push_back(add_buffer(p.name + ".partial", Role::partial, p.elements()));
       program_.gradients.push_back(add_buffer(p.name + ".gradient", Role::gradient, p.elements()));
@@ -183,6 +186,7 @@ class Compiler {
     return std::move(program_);
   }
 
+  const std::string name_;
   std::vector<model::Parameter> parameters_;
   std::vector<Node> nodes_;
   Program program_;

@@ -14,9 +14,13 @@ using model::Shape;
 struct Convolution {
   Shape input, output;
   Extent kernel{1, 1}, stride{1, 1}, padding{0, 0};
-  arithmetic::WeightGradientAlgorithm chain = arithmetic::WeightGradientAlgorithm::per_pack;
+  arithmetic::WeightGradientAlgorithm chain = arithmetic::WeightGradientAlgorithm::per_row;
 
   int taps() const { return kernel.height * kernel.width; }
+  // One input, one output and one tap that connects them: packs can stand where positions do.
+  bool linear() const {
+    return taps() == 1 && input.flat() && output.flat() && stride == Extent{1, 1} && padding == Extent{0, 0};
+  }
   std::size_t weights() const {
     return static_cast<std::size_t>(output.channels) * static_cast<std::size_t>(input.channels) *
            static_cast<std::size_t>(taps());

@@ -35,7 +35,7 @@ TEST(Lower, ChoosesTheChainFromTheWholeLayersChannels) {
                lower(chain({in, 4, 4}, {model::Conv2d{out, {3, 3}}, model::Flatten{}, model::Linear{2}}))[0])
         .chain;
   };
-  EXPECT_EQ(chain_of(16, 32), WeightGradientAlgorithm::per_pack);
+  EXPECT_EQ(chain_of(16, 32), WeightGradientAlgorithm::per_row);
   EXPECT_EQ(chain_of(16, 20), WeightGradientAlgorithm::per_lane);
   EXPECT_EQ(chain_of(1, 16), WeightGradientAlgorithm::per_lane);
 }

@@ -2,73 +2,91 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "program/compile.h"
 
 namespace lockstep::train {
 namespace {
 
+// Examples that are replayed at once: every layer's output is kept for them.
+constexpr std::size_t kSlice = 256;
+
 bool all_finite(std::span<const float> values) {
   return std::ranges::all_of(values, [](float v) { return std::isfinite(v); });
 }
 
-class Search {
- public:
-  Search(run::Runner& runner, int examples) : runner_(runner), examples_(examples) {}
+// One layer after the other, nothing fused, no update: all that a search can look at.
+program::Program replay_program(const model::Model& model) {
+  program::Program program = program::compile_training(model, {.fuse = false});
+  std::erase_if(program.segments,
+                [](const program::Segment& s) { return s.name == "mean" || s.name == "update"; });
+  return program;
+}
 
-  // The lowest example for which an activation is not finite, or -1.
-  int lowest_example(program::BufferId buffer) const {
-    std::vector<float> values(runner_.program().buffers[static_cast<std::size_t>(buffer)].elements);
-    for (int example = 0; example < examples_; ++example) {
-      runner_.executable().download_activation(buffer, example, values);
-      if (!all_finite(values)) return example;
-    }
-    return -1;
-  }
-
-  bool finite(program::BufferId gradient) const {
-    std::vector<float> values(runner_.program().buffers[static_cast<std::size_t>(gradient)].elements);
-    runner_.executable().download(gradient, values);
-    return all_finite(values);
-  }
-
- private:
-  run::Runner& runner_;
-  const int examples_;
+struct Place {
+  std::size_t instruction;
+  int example;
 };
+
+// The first instruction, and of it the lowest of `examples` examples, whose output is not finite.
+std::optional<Place> first_not_finite(run::Runner& replay, const program::Segment& segment, int examples) {
+  const std::vector<program::Buffer>& buffers = replay.program().buffers;
+  for (std::size_t i = 0; i < segment.instructions.size(); ++i) {
+    for (const program::BufferId output : segment.instructions[i].outputs) {
+      const program::Buffer& buffer = buffers[static_cast<std::size_t>(output)];
+      if (buffer.role != program::Role::activation) continue;
+      std::vector<float> values(buffer.elements);
+      for (int example = 0; example < examples; ++example) {
+        replay.executable().download_activation(output, example, values);
+        if (!all_finite(values)) return Place{i, example};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+std::string describe(const program::Segment& segment, std::size_t instruction) {
+  const auto is_loss = [](const program::Instruction& i) {
+    return std::holds_alternative<program::Loss>(i.operation);
+  };
+  const auto loss = std::ranges::find_if(segment.instructions, is_loss) - segment.instructions.begin();
+  const std::string& layer = segment.instructions[instruction].layer;
+  const auto at = static_cast<std::ptrdiff_t>(instruction);
+  if (at == loss) return "the " + layer;
+  return (at < loss ? "the output of " : "the gradient behind ") + layer;
+}
 
 }  // namespace
 
-Divergence find_divergence(device::Device& device, const model::Model& model, const Weights& weights,
+Divergence find_divergence(device::Device& device, const model::Model& model, run::Runner& failed,
                            const device::StepInput& input) {
-  const auto examples = static_cast<int>(input.minibatch.examples.size());
-  program::Program program = program::compile_training(model, {.fuse = false});
-  std::erase_if(program.segments, [](const program::Segment& s) { return s.name == "update"; });
-  run::Runner runner(device, program, {.most_examples = examples, .order = device::Order::layer});
-  runner.upload(weights);
-  runner.step(input);
-  const Search search(runner, examples);
+  const std::span<const std::uint32_t> examples = input.minibatch.examples;
+  run::Runner replay(
+      device, replay_program(model),
+      {.most_examples = static_cast<int>(std::min(kSlice, examples.size())), .order = device::Order::layer});
+  replay.upload(failed.download());
+  const auto packs =
+      std::ranges::find(replay.program().segments, program::Segment::Over::packs, &program::Segment::over);
 
-  bool backward = false;
-  for (const program::Segment& segment : runner.program().segments) {
-    if (segment.over != program::Segment::Over::packs) continue;
-    for (const program::Instruction& i : segment.instructions) {
-      for (const program::BufferId output : i.outputs) {
-        if (runner.program().buffers[static_cast<std::size_t>(output)].role != program::Role::activation)
-          continue;
-        if (const int example = search.lowest_example(output); example >= 0) {
-          const char* const what = std::holds_alternative<program::Loss>(i.operation) ? "the "
-                                   : backward                                         ? "the gradient behind "
-                                                                                      : "the output of ";
-          return {what + i.layer, example};
-        }
-      }
-      backward = backward || std::holds_alternative<program::Loss>(i.operation);
-    }
+  std::optional<Place> found;
+  for (std::size_t first = 0; first < examples.size(); first += kSlice) {
+    device::StepInput slice = input;
+    slice.minibatch.examples = examples.subspan(first, std::min(kSlice, examples.size() - first));
+    replay.step(slice);
+    std::optional<Place> place =
+        first_not_finite(replay, *packs, static_cast<int>(slice.minibatch.examples.size()));
+    if (!place || (found && found->instruction <= place->instruction)) continue;
+    found = Place{place->instruction, place->example + static_cast<int>(first)};
   }
+  if (found) return {describe(*packs, found->instruction), found->example};
+
+  // Every number of every example is finite; a sum over them is not.
   const std::vector<model::Parameter> parameters = model::parameters_of(model);
   for (std::size_t p = parameters.size(); p-- > 0;) {
-    if (!search.finite(runner.program().gradients[p])) return {"the gradient of " + parameters[p].name, -1};
+    std::vector<float> gradient(parameters[p].elements());
+    failed.executable().download(failed.program().gradients[p], gradient);
+    if (!all_finite(gradient)) return {"the gradient of " + parameters[p].name, -1};
   }
   return {"the mean loss", -1};
 }

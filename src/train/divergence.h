@@ -11,8 +11,9 @@ struct Divergence {
   int example = -1;   // the lowest one, counted in the minibatch; -1: the sum over the minibatch
 };
 
-// Requires: the step of `input` from `weights` is not finite.
-Divergence find_divergence(device::Device& device, const model::Model& model, const Weights& weights,
+// Requires: `failed` has just run a training step with `input` that a Check stopped, so its weights are those
+// from before the step.
+Divergence find_divergence(device::Device& device, const model::Model& model, run::Runner& failed,
                            const device::StepInput& input);
 
 }  // namespace lockstep::train

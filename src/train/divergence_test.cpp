@@ -15,7 +15,8 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kHuge = 3e38f;
 
-constexpr std::size_t kExamples = 40, kPixels = 28 * 28;
+constexpr std::size_t kExamples = 300,  // more than one slice of a replay
+    kPixels = 28 * 28;
 
 // Black pictures but for one example, so that what overflows does so there.
 struct Setting {
@@ -38,7 +39,7 @@ struct Setting {
                        {.most_examples = static_cast<int>(kExamples)});
     runner.upload(weights);
     EXPECT_FALSE(runner.step(input).finite);
-    return find_divergence(*device, model, weights, input);
+    return find_divergence(*device, model, runner, input);
   }
 };
 
@@ -71,7 +72,7 @@ TEST(Divergence, NamesTheLayerOfAnInfiniteBias) {
 }
 
 TEST(Divergence, NamesTheFirstExampleThatOverflows) {
-  for (const std::size_t example : {0U, 5U, 17U, 39U}) {
+  for (const std::size_t example : {0U, 5U, 17U, 255U, 256U, 299U}) {
     Setting setting;
     setting.light(example);
     for (float& w : setting.weights[conv1_weight]) w = kHuge;

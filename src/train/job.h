@@ -1,7 +1,6 @@
 // What a training run computes: everything its bits depend on, and the means to compute it.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <span>
 
 #include "data/dataset.h"

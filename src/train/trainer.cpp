@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "base/error.h"
 #include "data/shuffle.h"
@@ -85,7 +86,7 @@ class Loop {
   }
 
   Error diverged(const device::StepInput& input) {
-    const Divergence found = find_divergence(device_, job_.model, runner_.download(), input);
+    const Divergence found = find_divergence(device_, job_.model, runner_, input);
     const std::string example =
         found.example < 0
             ? "the sum over the minibatch"
@@ -102,6 +103,11 @@ class Loop {
     report.test_correct = evaluation.correct();
     report.test_examples = evaluation.examples();
     report.test_loss = evaluation.loss;
+    if (!std::isfinite(evaluation.loss)) {
+      throw Error(Fault::diverged,
+                  "epoch {}: the test loss is not finite after the last update; try a smaller --lr",
+                  report.epoch);
+    }
     report.evaluation_seconds = seconds_since(start);
   }
 

@@ -17,7 +17,7 @@ int per_thread(int packs, int threads) { return (packs + threads - 1) / threads;
 bool is_linear(const program::Instruction& i) {
   return std::visit(
       [](const auto& operation) {
-        if constexpr (requires { operation.convolution; }) return operation.convolution.input.flat();
+        if constexpr (requires { operation.convolution; }) return operation.convolution.linear();
         return false;
       },
       i.operation);
@@ -46,8 +46,9 @@ CpuExecutable::CpuExecutable(const program::Program& program, const LoadOptions&
       kernels_(kernels),
       team_(team),
       most_packs_(arithmetic::pack_count(options.most_examples)),
-      group_(options.order == Order::pack ? std::min(kGroup, per_thread(most_packs_, team.size()))
-                                          : per_thread(most_packs_, team.size())),
+      active_(std::min(team.size(), most_packs_)),
+      group_(options.order == Order::pack ? std::min(kGroup, per_thread(most_packs_, active_))
+                                          : per_thread(most_packs_, active_)),
       plans_(make_gather_plans(program_, std::min(kGroup, group_), kernels, cache_sizes())),
       arena_(program_, plan_memory()) {
   program::check_program(program_);
@@ -65,7 +66,7 @@ CpuExecutable::CpuExecutable(const program::Program& program, const LoadOptions&
       scratch = std::max(scratch, ready.steps.back()->scratch_floats());
     }
   }
-  for (int thread = 0; thread < team.size(); ++thread) scratch_.emplace_back(scratch);
+  for (int thread = 0; thread < active_; ++thread) scratch_.emplace_back(scratch);
 }
 
 // A buffer has room for every pack of a group, unless all its uses are on the same side of the grouped
@@ -90,11 +91,11 @@ std::vector<int> CpuExecutable::plan_slots() const {
 
 ArenaSizes CpuExecutable::plan_memory() const {
   ArenaSizes sizes;
-  sizes.threads = team_.size();
+  sizes.threads = active_;
   sizes.slots = plan_slots();
   sizes.prepared.assign(program_.buffers.size(), 0);
   for (const auto& [id, plan] : plans_) sizes.prepared[static_cast<std::size_t>(id)] = plan->packed_floats();
-  sizes.stack = deepest_stack(most_packs_, team_.size());
+  sizes.stack = deepest_stack(most_packs_, active_);
   return sizes;
 }
 
@@ -151,7 +152,7 @@ void CpuExecutable::download_activation(program::BufferId buffer, int example,
                                         std::span<float> values) const {
   check(options_.order == Order::layer, "activations are kept in layer order only");
   const int pack = example / kPack, lane = example % kPack;
-  for (int thread = 0; thread < team_.size(); ++thread) {
+  for (int thread = 0; thread < active_; ++thread) {
     const arithmetic::PackRange range = division_.ranges.at(static_cast<std::size_t>(thread));
     if (pack < range.first || pack >= range.last) continue;
     const float* const from = arena_.activation(buffer, thread, pack - range.first);
@@ -162,7 +163,7 @@ void CpuExecutable::download_activation(program::BufferId buffer, int example,
 
 std::vector<std::int64_t> CpuExecutable::tally() const {
   std::vector<std::int64_t> sum(2 * static_cast<std::size_t>(program_.classes), 0);
-  for (int thread = 0; thread < team_.size(); ++thread) {
+  for (int thread = 0; thread < active_; ++thread) {
     const std::int64_t* const counts = arena_.tally(program_.tally, thread);
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += counts[i];
   }
@@ -192,22 +193,25 @@ bool CpuExecutable::run(std::size_t segment, const StepInput& input) {
   const int packs = arithmetic::pack_count(static_cast<int>(input.minibatch.examples.size()));
   check(packs >= 1 && packs <= most_packs_, "a minibatch of {} packs where 1 to {} have room", packs,
         most_packs_);
-  if (division_.packs != packs) division_ = divide(packs, team_.size());
+  if (division_.packs != packs) division_ = divide(packs, active_);
   std::atomic<bool> finite{true};
   team_.run([&](int thread) {
     const auto t = static_cast<std::size_t>(thread);
+    const bool over_packs = ready.over == program::Segment::Over::packs, active = thread < active_;
+    if (over_packs && !active) return;
     Work work{input,
               thread,
               team_.size(),
-              division_.ranges[t].first,
+              active ? division_.ranges[t].first : 0,
               0,
               0,
-              division_.schedules[t],
+              active ? std::span<const arithmetic::JoinStep>(division_.schedules[t])
+                     : std::span<const arithmetic::JoinStep>(),
               division_.finish,
               division_.subtrees,
-              scratch_[t].data(),
+              active ? scratch_[t].data() : nullptr,
               finite};
-    if (ready.over == program::Segment::Over::packs) {
+    if (over_packs) {
       run_packs(ready, work);
     } else {
       for (const std::unique_ptr<Step>& step : ready.steps) step->run(work);

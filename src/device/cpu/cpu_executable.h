@@ -24,7 +24,7 @@ class CpuExecutable : public Executable {
     std::size_t first_grouped = 0, last_grouped = 0;  // these run for a group of packs, the others for each
   };
   // How the packs of a minibatch are divided among the threads, and how their sums meet. Depends on the
-  // number of packs alone.
+  // numbers of packs and threads alone.
   struct Division {
     int packs = 0;
     std::vector<arithmetic::PackRange> ranges;                 // by thread
@@ -44,7 +44,9 @@ class CpuExecutable : public Executable {
   const LoadOptions options_;
   const Kernels& kernels_;
   ThreadTeam& team_;
-  const int most_packs_, group_;
+  const int most_packs_;
+  const int active_;  // threads that ever get a pack
+  const int group_;
   GatherPlans plans_;
   Arena arena_;
   std::vector<ReadySegment> segments_;

@@ -28,7 +28,7 @@ GatherPlan::GatherPlan(const program::Convolution& c, Direction direction, progr
       kernel_(c.kernel),
       stride_(c.stride),
       padding_(c.padding),
-      linear_(c.taps() == 1 && c.input.flat() && c.output.flat()),
+      linear_(c.linear()),
       in_step_(linear_ ? Strides{kPack, 0, in_channels_ * kPack}
                        : Strides{area(in_) * kPack, in_.width * kPack, kPack}),
       out_step_(linear_ ? Strides{kPack, 0, out_channels_ * kPack}

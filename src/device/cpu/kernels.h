@@ -125,7 +125,7 @@ struct OuterProductJob {
 };
 using OuterProduct = void (*)(const OuterProductJob&);
 
-// [channel][lane] to [lane][channel], channels a multiple of 16; steps between rows.
+// [channel][lane] to [lane][channel], channels a multiple of 4; steps between rows.
 using TransposePack = void (*)(const float* from, std::ptrdiff_t from_step, float* to, std::ptrdiff_t to_step,
                                int channels);
 

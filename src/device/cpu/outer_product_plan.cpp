@@ -89,14 +89,13 @@ OuterProductJob OuterProductPlan::tap_product(int tap, const float* x, const flo
 }
 
 // A strip of the gradient meets all packs while it is in cache.
-void OuterProductPlan::run_linear(std::span<const PackOperands> packs, const float* transposed) const {
+void OuterProductPlan::run_direct(std::span<const PackOperands> packs, const float* transposed) const {
   std::vector<OuterProductJob> jobs;
   for (std::size_t p = 0; p < packs.size(); ++p) {
     OuterProductJob& job = jobs.emplace_back(
         tap_product(0, transposed + static_cast<std::ptrdiff_t>(p) * pack_floats(), packs[p].dy));
     job.target = &packs[p].weights;
     job.target_channel = c_.input.channels;
-    job.channels = std::min(kFewestRows, c_.output.channels);
   }
   for (int first = 0; first < c_.output.channels; first += kFewestRows) {
     for (OuterProductJob& job : jobs) {
@@ -143,7 +142,7 @@ void OuterProductPlan::run(std::span<const PackOperands> packs, float* scratch) 
   for (std::size_t p = 0; p < packs.size(); ++p) {
     transpose(packs[p].x, scratch + static_cast<std::ptrdiff_t>(p) * pack_floats());
   }
-  if (direct_) run_linear(packs, scratch);
+  if (direct_) run_direct(packs, scratch);
   for (std::size_t p = 0; p < packs.size(); ++p) {
     if (!direct_) run_convolution(packs[p], scratch + static_cast<std::ptrdiff_t>(p) * pack_floats(), rest);
     kernels_.bias_sums(packs[p].dy, c_.output.channels, c_.output.height * c_.output.width, rest);

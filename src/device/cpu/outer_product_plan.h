@@ -1,5 +1,6 @@
-// Weight and bias gradient as one chain a pack: linear layers, and convolutions whose channel counts are
-// multiples of 16. Input channels are brought into the lanes first. Made once per layer, then run for packs.
+// Weight and bias gradient as a chain for each row of a pack: linear layers, and convolutions whose channel
+// counts are multiples of 16. Input channels are brought into the lanes first. Made once per layer, then run
+// for packs.
 #pragma once
 #include <span>
 
@@ -18,6 +19,9 @@ class OuterProductPlan {
     JoinTarget weights, bias;
   };
 
+  // Packs one run gains from: 1 unless sums go straight into the gradient.
+  int most_packs(int group) const { return direct_ ? group : 1; }
+
   std::size_t scratch_floats(int packs) const;
 
   // Several packs at once: a block of the gradient meets all of them while it is in cache.
@@ -27,7 +31,7 @@ class OuterProductPlan {
   std::ptrdiff_t pack_floats() const;  // of one transposed pack
   void transpose(const float* x, float* to) const;
   OuterProductJob tap_product(int tap, const float* x, const float* dy) const;
-  void run_linear(std::span<const PackOperands> packs, const float* transposed) const;
+  void run_direct(std::span<const PackOperands> packs, const float* transposed) const;
   void run_convolution(const PackOperands& pack, const float* transposed, float* scratch) const;
 
   const Kernels& kernels_;

@@ -12,18 +12,13 @@ namespace {
 using program::BufferId;
 using program::Instruction;
 
-class PackStep : public Step {
+// Knows where an instruction's buffers are.
+class BufferStep : public Step {
  public:
-  PackStep(const Instruction& i, const StepContext& context)
+  BufferStep(const Instruction& i, const StepContext& context)
       : arena_(context.arena), kernels_(context.kernels), inputs_(i.inputs), outputs_(i.outputs) {}
 
-  void run(const Work& work) const override {
-    for (int pack = work.first; pack < work.last; ++pack) run_pack(work, pack);
-  }
-
  protected:
-  virtual void run_pack(const Work& work, int pack) const = 0;
-
   const float* in(std::size_t i, const Work& work, int pack) const {
     return arena_.activation(inputs_[i], work.thread, pack % arena_.slots(inputs_[i]));
   }
@@ -40,6 +35,19 @@ class PackStep : public Step {
   const Arena& arena_;
   const Kernels& kernels_;
   const std::vector<BufferId> inputs_, outputs_;
+};
+
+// Takes one pack after the other.
+class PackStep : public BufferStep {
+ public:
+  using BufferStep::BufferStep;
+
+  void run(const Work& work) const override {
+    for (int pack = work.first; pack < work.last; ++pack) run_pack(work, pack);
+  }
+
+ protected:
+  virtual void run_pack(const Work& work, int pack) const = 0;
 };
 
 class LoadStep : public PackStep {
@@ -71,10 +79,10 @@ class LoadStep : public PackStep {
 };
 
 // A convolution forward, or its input gradient: the latter has no bias.
-class GatherStep : public PackStep {
+class GatherStep : public BufferStep {
  public:
   GatherStep(const Instruction& i, const StepContext& context)
-      : PackStep(i, context), plan_(context.plans.at(i.inputs[1])) {}
+      : BufferStep(i, context), plan_(context.plans.at(i.inputs[1])) {}
   std::size_t scratch_floats() const override { return plan_->scratch_floats(); }
 
   void run(const Work& work) const override {
@@ -85,7 +93,6 @@ class GatherStep : public PackStep {
   }
 
  private:
-  void run_pack(const Work& work, int pack) const override { run_packs(work, pack, 1); }
   void run_packs(const Work& work, int pack, int packs) const {
     GatherPlan::Operands operands{};
     operands.input = in(0, work, pack);
@@ -119,10 +126,10 @@ class LaneChainStep : public PackStep {
   const LaneChainPlan plan_;
 };
 
-class OuterProductStep : public PackStep {
+class OuterProductStep : public BufferStep {
  public:
   OuterProductStep(const program::Convolution& c, const Instruction& i, const StepContext& context)
-      : PackStep(i, context), plan_(c, context.kernels), group_(context.group) {}
+      : BufferStep(i, context), plan_(c, context.kernels), group_(plan_.most_packs(context.group)) {}
   std::size_t scratch_floats() const override { return plan_.scratch_floats(group_); }
 
   void run(const Work& work) const override {
@@ -136,8 +143,6 @@ class OuterProductStep : public PackStep {
   }
 
  private:
-  void run_pack(const Work&, int) const override {}
-
   const OuterProductPlan plan_;
   const int group_;
 };

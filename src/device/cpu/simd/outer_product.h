@@ -1,5 +1,5 @@
-// Weight gradient, one chain a pack: rank-1 updates with input channels in the lanes. Linear layers and
-// convolutions whose channel counts are multiples of 16. Per-target header.
+// Weight gradient, a chain for each row of a pack: rank-1 updates with input channels in the lanes. Linear
+// layers and convolutions whose channel counts are multiples of 16. Per-target header.
 #if defined(LOCKSTEP_DEVICE_CPU_SIMD_OUTER_PRODUCT_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LOCKSTEP_DEVICE_CPU_SIMD_OUTER_PRODUCT_H_
 #undef LOCKSTEP_DEVICE_CPU_SIMD_OUTER_PRODUCT_H_
