@@ -56,6 +56,7 @@ std::vector<KernelFigure> bench_kernels(const KernelBenchOptions& options, FmaPe
 
   const std::vector<std::size_t> order = segments_to_time(apart);
   std::vector<std::function<void()>> runs;
+  runs.reserve(order.size());
   for (const std::size_t segment : order) runs.emplace_back([&run, segment] { run(segment); });
   const std::vector<Timing> times = take_turns(options.pace, peak, runs);
   std::vector<KernelFigure> figures;

@@ -52,7 +52,8 @@ TileSize choose_tile(const Kernels& kernels, int channels, int width) {
     if (most == 0) continue;
     const int tiles = (channels + most - 1) / most, in_tile = (channels + tiles - 1) / tiles;
     const int rest = width % positions;
-    double cycles = tiles * (width / positions) * cycles_of_tap(kernels, in_tile, positions);
+    const int whole_tiles = tiles * (width / positions);
+    double cycles = whole_tiles * cycles_of_tap(kernels, in_tile, positions);
     if (rest > 0) cycles += tiles * cycles_of_tap(kernels, in_tile, rest);
     if (cycles < fewest) {
       fewest = cycles;
