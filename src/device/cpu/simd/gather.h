@@ -156,12 +156,12 @@ HWY_NOINLINE void gather(const GatherJob& job) {
 HWY_NOINLINE inline void gather_short(const GatherJob& job, int channels, int positions) {
   for (int p = 0; p < job.position_count; ++p) {
     const Position& position = job.positions[p];
-    const Chain chain(job, position);
     for (int o = 0; o < channels; ++o) {
       for (int i = 0; i < positions * kVectors; ++i) {
         const std::ptrdiff_t neighbour = i / kVectors, lanes = (i % kVectors) * kLanes;
         Vec sum = load(job.start + p * job.start_tile + neighbour * job.start_position + o * kPack + lanes);
         if (position.taps > 0) {
+          const Chain chain(job, position);
           const Vec x = load(chain.input_at(chain.first) + neighbour * job.input_position + lanes);
           sum = hn::MulAdd(broadcast(chain.weights_at(chain.first) + o), x, sum);
         }
