@@ -1,0 +1,151 @@
+"""LeNet's training step in PyTorch, as pytorch.py and ddp.py time it in turns with Lockstep.
+
+Book's LeNet, minibatches of 256, learning rate 0.2, Fashion-MNIST as float tensors in memory, no DataLoader; the loss
+is read once a turn. Times are seconds per epoch (235 steps).
+"""
+import argparse
+import gzip
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+
+# Before torch is loaded: one instruction set for both sides.
+TARGET = os.environ.get("LOCKSTEP_TARGET", "")
+if TARGET == "avx2":
+    os.environ.update(ATEN_CPU_CAPABILITY="avx2", ONEDNN_MAX_CPU_ISA="AVX2", DNNL_MAX_CPU_ISA="AVX2",
+                      MKL_ENABLE_INSTRUCTIONS="AVX2")
+
+import numpy  # noqa: E402
+import torch  # noqa: E402
+from torch import nn  # noqa: E402
+from torch._dynamo import config as dynamo  # noqa: E402
+from torch._inductor import config as inductor  # noqa: E402
+
+BATCH, LEARNING_RATE, STEPS_PER_EPOCH = 256, 0.2, 235
+DATA = pathlib.Path("/usr/share/datasets/fashion-mnist")
+MODES = {"eager": None, "compile": "default", "compile max-autotune": "max-autotune"}
+FORMATS = {"contiguous": torch.contiguous_format, "channels_last": torch.channels_last}
+
+
+def arguments_parser(description):
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--lockstep", required=True, help="the program to compare with")
+    parser.add_argument("--rounds", type=int, default=5, help="turns of each setting, at least 2")
+    parser.add_argument("--steps", type=int, default=40, help="steps of a turn")
+    return parser
+
+
+def prepare_torch(threads):
+    torch.set_num_threads(threads)
+    torch.set_num_interop_threads(1)
+    torch.manual_seed(0)
+    # Every setting compiles the same function; beyond the limit, torch would run it eagerly and only warn.
+    dynamo.recompile_limit = 64
+    dynamo.fail_on_recompile_limit_hit = True
+    if TARGET == "avx2":
+        inductor.cpp.simdlen = 256
+
+
+def read_idx(name, header):
+    for path in (DATA / name, DATA / f"{name}.gz"):
+        if path.exists():
+            data = path.read_bytes()
+            return numpy.frombuffer(gzip.decompress(data) if path.suffix == ".gz" else data, numpy.uint8)[header:]
+    sys.exit(f"bench/peers: no {name} in {DATA}; install Debian's dataset-fashion-mnist")
+
+
+def load_data():
+    images = torch.from_numpy(read_idx("train-images-idx3-ubyte", 16).copy()).view(-1, 1, 28, 28).float() / 255
+    labels = torch.from_numpy(read_idx("train-labels-idx1-ubyte", 8).copy()).long()
+    return images, labels
+
+
+class Loss(nn.Module):
+    """LeNet and its mean loss in one module, so that one compiled graph holds both."""
+
+    def __init__(self, memory_format):
+        super().__init__()
+        self.lenet = nn.Sequential(nn.Conv2d(1, 20, 3), nn.ReLU(), nn.AvgPool2d(2), nn.Conv2d(20, 50, 5), nn.ReLU(),
+                                   nn.AvgPool2d(2), nn.Flatten(), nn.Linear(800, 128), nn.ReLU(), nn.Linear(128, 10))
+        for parameter in self.lenet.parameters():
+            (nn.init.normal_(parameter, std=0.01) if parameter.dim() > 1 else nn.init.zeros_(parameter))
+        self.cross_entropy = nn.CrossEntropyLoss()
+        self.to(memory_format=FORMATS[memory_format])
+
+    def forward(self, x, y):
+        return self.cross_entropy(self.lenet(x), y)
+
+
+class Setting:
+    """One way to train: `model` gives the loss of `batch` examples; `name` is its row of the table."""
+
+    def __init__(self, name, model, mode, data, batch=BATCH):
+        self.name = name
+        self.optimizer = torch.optim.SGD(model.parameters(), lr=LEARNING_RATE, fused=True)
+        self.loss_of = model if MODES[mode] is None else torch.compile(model, mode=MODES[mode])
+        self.images, self.labels = data
+        self.batch = batch
+        self.position = 0
+        self.seconds = []
+
+    def step(self):
+        first, last = self.position, self.position + self.batch
+        self.position = last % (len(self.labels) - self.batch)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.loss_of(self.images[first:last], self.labels[first:last])
+        loss.backward()
+        self.optimizer.step()
+        return loss.detach()
+
+    def warm_up(self):
+        for _ in range(3):  # compiles, and tunes
+            self.step()
+
+    def turn(self, steps):
+        """Seconds per epoch at the pace of `steps` steps; one more comes first and is not counted."""
+        self.step()
+        start = time.perf_counter()
+        total = torch.zeros(())
+        for _ in range(steps):
+            total += self.step()
+        loss = total.item() / steps
+        self.seconds.append((time.perf_counter() - start) / steps * STEPS_PER_EPOCH)
+        if not loss < 3:
+            sys.exit(f"bench/peers: {self.name} does not learn, its loss is {loss}")
+
+
+def in_format(data, memory_format):
+    return data[0].contiguous(memory_format=FORMATS[memory_format]), data[1]
+
+
+def lockstep_turn(binary, options):
+    """What `lockstep bench` measures in two seconds with `options`, a mapping from option to value."""
+    command = [binary, "bench", "--step-only", "--json", "--seconds", "2"]
+    for option, value in options.items():
+        command += [option, str(value)]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def spread(samples):
+    low, middle, high = statistics.quantiles(samples, n=4, method="inclusive")
+    return f"{middle:8.2f}{f'{low:.2f}-{high:.2f}':>16}"
+
+
+def print_table(heading, settings, reports):
+    """Medians and quartiles of PyTorch's settings and of Lockstep's reports, then the ratio to PyTorch's best."""
+    lockstep = [report["step"]["seconds_per_epoch"] for report in reports]
+    best = min(settings, key=lambda setting: statistics.median(setting.seconds))
+    print(f"\nLeNet, {heading}, {len(reports)} turns each; PyTorch {torch.__version__} "
+          f"({torch.backends.cpu.get_cpu_capability()}), Lockstep ({reports[-1]['target']})")
+    width = max(len("PyTorch " + setting.name) for setting in settings) + 2
+    print(f"{'':<{width}}{'s/epoch':>8}{'quartiles':>16}")
+    for setting in settings:
+        mark = "  best" if setting is best else ""
+        print(f"{'PyTorch ' + setting.name:<{width}}{spread(setting.seconds)}{mark}")
+    print(f"{'Lockstep':<{width}}{spread(lockstep)}")
+    ratio = statistics.median(best.seconds) / statistics.median(lockstep)
+    print(f"best PyTorch seconds / Lockstep seconds: {ratio:.2f}", flush=True)
