@@ -12,6 +12,8 @@
 namespace lockstep {
 namespace {
 
+constexpr std::string_view kTemporary = ".tmp-";
+
 std::filesystem::path directory_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
@@ -22,7 +24,7 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   // The number passes over what a killed process or another thread has left.
   for (int number = 0; descriptor_ < 0; ++number) {
     std::filesystem::path candidate = path_;
-    candidate += fmt::format(".tmp-{}-{}", ::getpid(), number);
+    candidate += fmt::format("{}{}-{}", kTemporary, ::getpid(), number);
     descriptor_ = ::open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor_ >= 0)
       temporary_ = std::move(candidate);
@@ -67,6 +69,10 @@ void AtomicFile::commit() {
 void AtomicFile::fail(std::string_view operation, int error) const {
   throw Error(Fault::ours, "{}: cannot {} the file: {}", path_.string(), operation,
               std::generic_category().message(error));
+}
+
+bool is_temporary(const std::filesystem::path& path) {
+  return path.filename().string().find(kTemporary) != std::string::npos;
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view text) {

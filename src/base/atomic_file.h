@@ -35,4 +35,7 @@ class AtomicFile {
 // The whole of it in one call.
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
+// Is it one of the temporary files that a killed program leaves?
+bool is_temporary(const std::filesystem::path& path);
+
 }  // namespace lockstep

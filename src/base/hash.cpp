@@ -1,5 +1,7 @@
 #include "base/hash.h"
 
+#include <charconv>
+
 #include <fmt/format.h>
 
 #define XXH_INLINE_ALL
@@ -13,6 +15,15 @@ Hash128 from(const XXH128_hash_t& hash) { return {.high = hash.high64, .low = ha
 }  // namespace
 
 std::string to_hex(const Hash128& hash) { return fmt::format("{:016x}{:016x}", hash.high, hash.low); }
+
+std::optional<Hash128> from_hex(std::string_view text) {
+  if (text.size() != 32 || text.find_first_not_of("0123456789abcdef") != std::string_view::npos) return {};
+  const char* const middle = text.data() + 16;
+  Hash128 hash;
+  std::from_chars(text.data(), middle, hash.high, 16);
+  std::from_chars(middle, middle + 16, hash.low, 16);
+  return hash;
+}
 
 Hash128 hash128(std::span<const std::byte> bytes) { return from(XXH3_128bits(bytes.data(), bytes.size())); }
 

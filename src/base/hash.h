@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,9 @@ struct Hash128 {
   bool operator==(const Hash128&) const = default;
 };
 std::string to_hex(const Hash128& hash);  // 32 hex digits, canonical (big endian) order
+
+// The other way; nothing unless it is exactly what to_hex() gives: 32 digits, lower case.
+std::optional<Hash128> from_hex(std::string_view text);
 
 Hash128 hash128(std::span<const std::byte> bytes);
 std::uint64_t hash64(std::string_view text);

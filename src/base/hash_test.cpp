@@ -19,6 +19,23 @@ TEST(Hash, HexIsBigEndianWithLeadingZeros) {
   EXPECT_EQ(to_hex({.high = 0x1, .low = 0xabcdef}), "00000000000000010000000000abcdef");
 }
 
+TEST(Hash, HexComesBack) {
+  for (const Hash128& hash : {Hash128{}, Hash128{.high = 0x1, .low = 0xabcdef},
+                              Hash128{.high = ~std::uint64_t{0}, .low = std::uint64_t{1} << 63}})
+    EXPECT_EQ(from_hex(to_hex(hash)), hash);
+}
+
+TEST(Hash, OnlyItsOwnHexIsTaken) {
+  const std::string hex = "0123456789abcdef0123456789abcdef";
+  ASSERT_TRUE(from_hex(hex));
+  for (const std::string_view text :
+       {"", "0123", "0123456789ABCDEF0123456789abcdef", "0123456789abcdeg0123456789abcdef",
+        "-123456789abcdef0123456789abcdef", "0123456789abcdef 123456789abcdef"})
+    EXPECT_FALSE(from_hex(text)) << text;
+  EXPECT_FALSE(from_hex(hex + "0"));
+  EXPECT_FALSE(from_hex(std::string_view(hex).substr(1)));
+}
+
 TEST(Hash, PiecesHashAsOne) {
   const std::string text(5000, 'x');
   const std::string_view view = text;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -34,6 +35,12 @@ std::string shortest(Number value) {
   return {digits.data(), end};
 }
 
+// TOML would take digits alone for an integer.
+std::string as_fraction(std::string text) {
+  if (text.find_first_of(".ein") == std::string::npos) text += ".0";
+  return text;
+}
+
 // The shortest digits that give the same float back when they are read as double and rounded again, as TOML's
 // readers do. Rounding twice misleads a few floats (7.038531e-26): these get the digits of the double.
 std::string exact(float value) {
@@ -41,9 +48,9 @@ std::string exact(float value) {
   double read = 0;
   std::from_chars(text.data(), text.data() + text.size(), read);
   if (std::isfinite(value) && static_cast<float>(read) != value) text = shortest(double{value});
-  if (text.find_first_of(".ein") == std::string::npos) text += ".0";  // or TOML takes it for an integer
-  return text;
+  return as_fraction(std::move(text));
 }
+std::string exact(double value) { return as_fraction(shortest(value)); }
 
 // TOML's integers end at 2^63 - 1; a larger seed is a string of digits.
 std::string seed_text(std::uint64_t seed) {
@@ -59,12 +66,13 @@ std::string job_text(const JobConfig& job) {
       "seed = {}\n"
       "batch = {}\n"
       "lr = {}\n"
+      "momentum = {}\n"
       "epochs = {}\n"
       "convolution = {}\n"
       "law = {}\n"
       "load = {}\n",
-      quoted(job.model), quoted(job.data), seed_text(job.seed), job.batch, exact(job.lr), job.epochs,
-      quoted(job.convolution), job.law, quoted(job.load));
+      quoted(job.model), quoted(job.data), seed_text(job.seed), job.batch, exact(job.lr), exact(job.momentum),
+      job.epochs, quoted(job.convolution), job.law, quoted(job.load));
 }
 
 std::string machine_text(const MachineConfig& machine) {
@@ -75,9 +83,13 @@ std::string machine_text(const MachineConfig& machine) {
       "[machine]\n"
       "devices = [{}]\n"
       "threads = {}\n"
+      "exchange = {}\n"
+      "shard_optimizer = {}\n"
+      "timeout = {}\n"
       "order = {}\n"
       "data_directory = {}\n",
-      fmt::join(devices, ", "), machine.threads, quoted(machine.order), quoted(machine.data_directory));
+      fmt::join(devices, ", "), machine.threads, quoted(machine.exchange), machine.shard_optimizer,
+      exact(machine.timeout), quoted(machine.order), quoted(machine.data_directory));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ struct JobConfig {
   std::uint64_t seed = 0;
   int batch = 256;
   float lr = 0.2f;
+  float momentum = 0;  // from 0 to below 1
   int epochs = 10;
   std::string convolution = "direct";
   int law = 1;
@@ -25,7 +26,10 @@ struct JobConfig {
 
 struct MachineConfig {
   std::vector<std::string> devices = {"cpu:0"};
-  int threads = 0;  // of one CPU device; 0 for all cores
+  int threads = 0;                   // of one CPU device; 0 for all cores
+  std::string exchange = "sharded";  // or "star"
+  bool shard_optimizer = false;
+  double timeout = 60;  // seconds, above 0
   std::string order = "pack";
   std::string data_directory = {};
 

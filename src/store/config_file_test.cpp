@@ -32,6 +32,7 @@ TEST(ConfigFile, TextIsFixed) {
             "seed = 0\n"
             "batch = 256\n"
             "lr = 0.2\n"
+            "momentum = 0.0\n"
             "epochs = 10\n"
             "convolution = \"direct\"\n"
             "law = 1\n"
@@ -40,6 +41,9 @@ TEST(ConfigFile, TextIsFixed) {
             "[machine]\n"
             "devices = [\"cpu:0\"]\n"
             "threads = 0\n"
+            "exchange = \"sharded\"\n"
+            "shard_optimizer = false\n"
+            "timeout = 60.0\n"
             "order = \"pack\"\n"
             "data_directory = \"\"\n");
 }
@@ -50,12 +54,16 @@ TEST(ConfigFile, EveryFieldComesBack) {
                                  .seed = 42,
                                  .batch = 17,
                                  .lr = 0.1f,
+                                 .momentum = 0.9f,
                                  .epochs = 3,
                                  .convolution = "fast",
                                  .law = 2,
                                  .load = std::string(32, 'f')},
                          .machine = {.devices = {"cpu:0", "opencl:1"},
                                      .threads = 5,
+                                     .exchange = "star",
+                                     .shard_optimizer = true,
+                                     .timeout = 0.1,
                                      .order = "layer",
                                      .data_directory = "/a \"b\"\\c\n\x7f\u00e9"}};
   EXPECT_EQ(parse_config(to_toml(config), "c.toml"), config);
@@ -86,6 +94,18 @@ TEST(ConfigFile, FloatsComeBackBitForBit) {
   }
 }
 
+TEST(ConfigFile, MomentumAndTimeoutComeBackBitForBit) {
+  for (const float momentum : {0.0f, 0.1f, 0.9f, 7.038531e-26f, 0x1.fffffep-1f, 0x1p-149f}) {
+    const RunConfig config{.job = {.momentum = momentum}};
+    EXPECT_EQ(parse_config(to_toml(config), "c.toml").job.momentum, momentum) << to_toml(config);
+  }
+  for (const double timeout : {0.1, 1.0, 1.0 / 3, 1e300, 5e-324, std::numeric_limits<double>::max()}) {
+    const RunConfig config{.machine = {.timeout = timeout}};
+    EXPECT_EQ(parse_config(to_toml(config), "c.toml").machine.timeout, timeout) << to_toml(config);
+  }
+  EXPECT_EQ(parse_config("[machine]\ntimeout = 5", "c.toml").machine.timeout, 5.0);
+}
+
 TEST(ConfigFile, SeedsHaveAll64Bits) {
   for (const std::uint64_t seed : {std::uint64_t{0}, std::uint64_t{1} << 32, (std::uint64_t{1} << 63) - 1,
                                    std::uint64_t{1} << 63, ~std::uint64_t{0}}) {
@@ -106,7 +126,8 @@ TEST(ConfigFile, UnknownNamesAreRefusedWithTheNearest) {
   EXPECT_EQ(refusal("[job]\n\nepoch = 3"),
             "c.toml:3: unknown key in [job] \"epoch\"; did you mean 'epochs'?");
   EXPECT_EQ(refusal("[machine]\nlr = 1"),
-            "c.toml:2: unknown key in [machine] \"lr\"; there are devices, threads, order, data_directory");
+            "c.toml:2: unknown key in [machine] \"lr\"; there are devices, threads, exchange, "
+            "shard_optimizer, timeout, order, data_directory");
   EXPECT_EQ(refusal("lr = 0.1"), "c.toml:1: unknown section \"lr\"; there are job, machine");
 }
 
@@ -117,6 +138,13 @@ TEST(ConfigFile, WrongTypesAreRefused) {
   EXPECT_EQ(refusal("[job]\nbatch = 'x'"), "c.toml:2: job.batch: expected an integer, found a string");
   EXPECT_EQ(refusal("[job]\nbatch = 2.0"), "c.toml:2: job.batch: expected an integer, found a fraction");
   EXPECT_EQ(refusal("[job]\nlr = true"), "c.toml:2: job.lr: expected a number, found a truth value");
+  EXPECT_EQ(refusal("[job]\nmomentum = '0'"), "c.toml:2: job.momentum: expected a number, found a string");
+  EXPECT_EQ(refusal("[machine]\nexchange = 1"),
+            "c.toml:2: machine.exchange: expected a string, found an integer");
+  EXPECT_EQ(refusal("[machine]\nshard_optimizer = 1"),
+            "c.toml:2: machine.shard_optimizer: expected true or false, found an integer");
+  EXPECT_EQ(refusal("[machine]\ntimeout = true"),
+            "c.toml:2: machine.timeout: expected a number, found a truth value");
   EXPECT_EQ(refusal("[machine]\ndevices = 'cpu:0'"),
             "c.toml:2: machine.devices: expected an array of strings, found a string");
   EXPECT_EQ(refusal("[machine]\ndevices = ['cpu:0', 2]"),
@@ -131,6 +159,19 @@ TEST(ConfigFile, ValuesOutOfRangeAreRefused) {
   EXPECT_EQ(refusal("[job]\nlr = -0.1"), "c.toml:2: job.lr: expected a finite number from 0, found -0.1");
   EXPECT_EQ(refusal("[job]\nlr = nan"), "c.toml:2: job.lr: expected a finite number from 0, found nan");
   EXPECT_EQ(refusal("[job]\nlr = 1e39"), "c.toml:2: job.lr: expected a finite number from 0, found 1e+39");
+  const std::string momentum = "c.toml:2: job.momentum: expected a number from 0 to below 1, found ";
+  EXPECT_EQ(refusal("[job]\nmomentum = 1"), momentum + "1");
+  EXPECT_EQ(refusal("[job]\nmomentum = 0.99999999999"), momentum + "0.99999999999");  // 1 as a float
+  EXPECT_EQ(refusal("[job]\nmomentum = -0.5"), momentum + "-0.5");
+  EXPECT_EQ(refusal("[job]\nmomentum = nan"), momentum + "nan");
+  const std::string timeout =
+      "c.toml:2: machine.timeout: expected a finite number of seconds above 0, found ";
+  EXPECT_EQ(refusal("[machine]\ntimeout = 0"), timeout + "0");
+  EXPECT_EQ(refusal("[machine]\ntimeout = -1.5"), timeout + "-1.5");
+  EXPECT_EQ(refusal("[machine]\ntimeout = inf"), timeout + "inf");
+  EXPECT_EQ(refusal("[machine]\ntimeout = nan"), timeout + "nan");
+  EXPECT_EQ(refusal("[machine]\nexchange = 'ring'"),
+            "c.toml:2: machine.exchange: expected \"sharded\" or \"star\", found \"ring\"");
   EXPECT_EQ(refusal("[job]\ndata = 'abc'"),
             "c.toml:2: job.data: expected 32 hex digits, or nothing, found \"abc\"");
   EXPECT_EQ(refusal("[machine]\ndevices = []"),
@@ -155,14 +196,20 @@ TEST(ConfigFile, TablesTooDeepForTheStackAreRefused) {
 TEST(JobHash, DependsOnTheJobAlone) {
   RunConfig config;
   const Hash128 hash = job_hash(config);
-  config.machine = {.devices = {"cpu:0", "cpu:1"}, .threads = 3, .order = "layer", .data_directory = "/d"};
+  config.machine = {.devices = {"cpu:0", "cpu:1"},
+                    .threads = 3,
+                    .exchange = "star",
+                    .shard_optimizer = true,
+                    .timeout = 5,
+                    .order = "layer",
+                    .data_directory = "/d"};
   EXPECT_EQ(job_hash(config), hash);
   const RunConfig others[]{
       {.job = {.model = "mlp"}}, {.job = {.data = kHash}},
       {.job = {.seed = 1}},      {.job = {.batch = 255}},
       {.job = {.lr = 0.3f}},     {.job = {.epochs = 11}},
       {.job = {.law = 2}},       {.job = {.convolution = "fast"}},
-      {.job = {.load = kHash}},
+      {.job = {.load = kHash}},  {.job = {.momentum = 0.9f}},
   };
   for (const RunConfig& other : others) EXPECT_NE(job_hash(other), hash) << to_toml(other);
 }

@@ -63,9 +63,7 @@ void read(std::string& into, const Value& value) {
 
 void read_hash(std::string& into, const Value& value) {
   read(into, value);
-  const bool hex = into.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (!hex || (into.size() != 32 && !into.empty()))
-    value.refuse("32 hex digits, or nothing", fmt::format("{:?}", into));
+  if (!into.empty() && !from_hex(into)) value.refuse("32 hex digits, or nothing", fmt::format("{:?}", into));
 }
 
 void read_integer(int& into, const Value& value, int least) {
@@ -92,12 +90,39 @@ void read_seed(std::uint64_t& into, const Value& value) {
     value.refuse(kExpected, fmt::format("{:?}", digits));
 }
 
-void read_rate(float& into, const Value& value) {
+void read_truth(bool& into, const Value& value) {
+  const toml::value<bool>* truth = value.node.as_boolean();
+  if (truth == nullptr) value.refuse_type("true or false");
+  into = truth->get();
+}
+
+double number_of(const Value& value) {
   if (!value.node.is_number()) value.refuse_type("a number");
-  const double number = value.node.value<double>().value_or(0.0);
+  return value.node.value<double>().value_or(0.0);
+}
+
+void read_rate(float& into, const Value& value) {
+  const double number = number_of(value);
   into = static_cast<float>(number);
   if (!(number >= 0) || !std::isfinite(into))
     value.refuse("a finite number from 0", fmt::format("{}", number));
+}
+
+void read_momentum(float& into, const Value& value) {
+  const double number = number_of(value);
+  into = static_cast<float>(number);
+  if (!(number >= 0) || !(into < 1)) value.refuse("a number from 0 to below 1", fmt::format("{}", number));
+}
+
+void read_seconds(double& into, const Value& value) {
+  into = number_of(value);
+  if (!(into > 0) || !std::isfinite(into))
+    value.refuse("a finite number of seconds above 0", fmt::format("{}", into));
+}
+
+void read_exchange(std::string& into, const Value& value) {
+  read(into, value);
+  if (into != "sharded" && into != "star") value.refuse("\"sharded\" or \"star\"", fmt::format("{:?}", into));
 }
 
 void read_devices(std::vector<std::string>& into, const Value& value) {
@@ -126,6 +151,7 @@ std::vector<Section> known_sections() {
             {"seed", [](C& c, const V& v) { read_seed(c.job.seed, v); }},
             {"batch", [](C& c, const V& v) { read_integer(c.job.batch, v, 1); }},
             {"lr", [](C& c, const V& v) { read_rate(c.job.lr, v); }},
+            {"momentum", [](C& c, const V& v) { read_momentum(c.job.momentum, v); }},
             {"epochs", [](C& c, const V& v) { read_integer(c.job.epochs, v, 0); }},
             {"convolution", [](C& c, const V& v) { read(c.job.convolution, v); }},
             {"law", [](C& c, const V& v) { read_integer(c.job.law, v, 1); }},
@@ -133,6 +159,9 @@ std::vector<Section> known_sections() {
           {"machine",
            {{"devices", [](C& c, const V& v) { read_devices(c.machine.devices, v); }},
             {"threads", [](C& c, const V& v) { read_integer(c.machine.threads, v, 0); }},
+            {"exchange", [](C& c, const V& v) { read_exchange(c.machine.exchange, v); }},
+            {"shard_optimizer", [](C& c, const V& v) { read_truth(c.machine.shard_optimizer, v); }},
+            {"timeout", [](C& c, const V& v) { read_seconds(c.machine.timeout, v); }},
             {"order", [](C& c, const V& v) { read(c.machine.order, v); }},
             {"data_directory", [](C& c, const V& v) { read(c.machine.data_directory, v); }}}}};
 }

@@ -3,8 +3,12 @@
 #include <cerrno>
 #include <system_error>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
 
 namespace lockstep::store {
@@ -45,6 +49,27 @@ void create_given_directory(const fs::path& path) {
   if (!make_directory(plain))
     throw Error(Fault::usage, "{}: expected a new directory, found that it exists; name another",
                 path.string());
+}
+
+RunLock::RunLock(const fs::path& run) : descriptor_(::open(run.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (descriptor_ < 0)
+    throw Error(Fault::data, "{}: cannot open the run: {}", run.string(),
+                std::generic_category().message(errno));
+  if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+  ::close(descriptor_);
+  throw Error(Fault::usage, "{}: another lockstep is writing to this run; wait until it has ended",
+              run.string());
+}
+
+RunLock::~RunLock() { ::close(descriptor_); }
+
+void remove_leftovers(const fs::path& run) {
+  std::error_code error;
+  for (fs::recursive_directory_iterator entry(run, error);
+       !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;  // it only takes room
+    if (is_temporary(entry->path())) fs::remove(entry->path(), ignored);
+  }
 }
 
 }  // namespace lockstep::store

@@ -13,4 +13,20 @@ std::filesystem::path create_run_directory(const std::filesystem::path& parent, 
 // Makes the directory a user named, and the ones above it. Throws Error(usage) if there is something already.
 void create_given_directory(const std::filesystem::path& path);
 
+// Keeps other programs from going on with the same run, for as long as it lives.
+class RunLock {
+ public:
+  // Throws Error(usage) if somebody else has it, Error(data) if there is no such directory.
+  explicit RunLock(const std::filesystem::path& run);
+  ~RunLock();
+  RunLock(const RunLock&) = delete;
+  RunLock& operator=(const RunLock&) = delete;
+
+ private:
+  const int descriptor_;
+};
+
+// Removes what a killed program left half-written in a run. Requires: the run is locked.
+void remove_leftovers(const std::filesystem::path& run);
+
 }  // namespace lockstep::store

@@ -85,5 +85,30 @@ TEST_F(RunDirectory, AGivenDirectoryIsMadeOnce) {
   }
 }
 
+TEST(RunFolder, ALockedRunIsNobodyElses) {
+  const fs::path run = fs::path(testing::TempDir()) / "locked-run";
+  fs::create_directories(run);
+  {
+    const RunLock lock(run);
+    EXPECT_THROW(RunLock{run}, Error);
+  }
+  EXPECT_NO_THROW(RunLock{run});
+  fs::remove_all(run);
+  EXPECT_THROW(RunLock{run}, Error);
+}
+
+TEST(RunFolder, LeftoversOfAKilledProgramGo) {
+  const fs::path run = fs::path(testing::TempDir()) / "killed-run";
+  fs::create_directories(run / "checkpoints");
+  for (const char* name :
+       {"weights.safetensors", "config.toml.tmp-12-0", "checkpoints/step-1.safetensors.tmp-3-4"})
+    std::ofstream(run / name) << "x";
+  remove_leftovers(run);
+  EXPECT_TRUE(fs::exists(run / "weights.safetensors"));
+  EXPECT_FALSE(fs::exists(run / "config.toml.tmp-12-0"));
+  EXPECT_FALSE(fs::exists(run / "checkpoints/step-1.safetensors.tmp-3-4"));
+  fs::remove_all(run);
+}
+
 }  // namespace
 }  // namespace lockstep::store

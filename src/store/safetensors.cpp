@@ -16,8 +16,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "the format is little endian, and so are our hosts");
 
-constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;        // the format's own limit
-constexpr std::size_t kMaxFileBytes = std::size_t{64} << 30;  // more than the memory it would have to fit in
+constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // the format's own limit
 constexpr std::string_view kFloat32 = "F32";
 
 // Bytes of the tensor by its shape; refused where that, or a size, passes 63 bits.
@@ -93,18 +92,24 @@ SafetensorsHeader header_for(const TensorFile& file) {
 
 }  // namespace
 
+std::string tensor_file_header(const TensorFile& file) {
+  const std::string text = safetensors_header_text(header_for(file));
+  const std::uint64_t size = text.size();
+  std::string header(sizeof(size), '\0');
+  std::memcpy(header.data(), &size, sizeof(size));
+  return header + text;
+}
+
 void write_tensor_file(const std::filesystem::path& path, const TensorFile& file) {
-  const std::string header = safetensors_header_text(header_for(file));
-  const std::uint64_t header_bytes = header.size();
+  const std::string header = tensor_file_header(file);
   AtomicFile out(path);
-  out.write(std::as_bytes(std::span(&header_bytes, 1)));
   out.write(header);
   for (const Tensor& tensor : file.tensors) out.write(std::as_bytes(std::span(tensor.values)));
   out.commit();
 }
 
 TensorFile read_tensor_file(const std::filesystem::path& path) {
-  return parse_tensor_file(read_raw_file(path, kMaxFileBytes), path.string());
+  return parse_tensor_file(read_raw_file(path, kMaxTensorFileBytes), path.string());
 }
 
 TensorFile parse_tensor_file(std::span<const std::byte> bytes, std::string_view file) {

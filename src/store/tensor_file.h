@@ -22,6 +22,13 @@ struct TensorFile {
   std::map<std::string, std::string> metadata;  // safetensors' __metadata__
 };
 
+// More than the memory it would have to fit in.
+constexpr std::size_t kMaxTensorFileBytes = std::size_t{64} << 30;
+
+// The bytes of the file in front of the values: the header's size and its text. Equal content gives equal
+// bytes.
+std::string tensor_file_header(const TensorFile& file);
+
 // Writes atomically: temporary file, fsync, rename; an older file at `path` stays whole until then.
 // Equal content gives equal bytes. Throws Error(ours) naming the path.
 void write_tensor_file(const std::filesystem::path& path, const TensorFile& file);

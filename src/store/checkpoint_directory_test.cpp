@@ -1,0 +1,214 @@
+#include <csignal>
+#include <fstream>
+#include <iterator>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "store/checkpoint_for_test.h"
+
+namespace lockstep::store {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+class CheckpointDirectory : public testing::Test {
+ protected:
+  CheckpointDirectory() {
+    std::string pattern = (fs::temp_directory_path() / "lockstep-checkpoint-XXXXXX").string();
+    run_ = ::mkdtemp(pattern.data());
+  }
+  ~CheckpointDirectory() override { fs::remove_all(run_); }
+
+  fs::path file(std::int64_t step) const {
+    return run_ / "checkpoints" / fmt::format("step-{:08}.safetensors", step);
+  }
+
+  void write(std::initializer_list<std::int64_t> steps) const {
+    for (const std::int64_t step : steps) write_checkpoint(run_, checkpoint_for_test(step));
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> found;
+    for (const auto& entry : fs::directory_iterator(run_ / "checkpoints"))
+      found.push_back(entry.path().filename());
+    return found;
+  }
+
+  void flip_last_byte(std::int64_t step) const {
+    std::fstream stream(file(step), std::ios::binary | std::ios::in | std::ios::out);
+    stream.seekg(-1, std::ios::end);
+    const char last = static_cast<char>(stream.get() ^ 1);
+    stream.seekp(-1, std::ios::end);
+    stream.put(last);
+    ASSERT_TRUE(stream.flush());
+  }
+
+  std::string refusal() const {
+    try {
+      read_newest_checkpoint(run_);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::data);
+      EXPECT_EQ(std::string_view(error.what()).find('\n'), std::string_view::npos);
+      return error.what();
+    }
+    ADD_FAILURE() << "was accepted";
+    return {};
+  }
+
+  fs::path run_;
+};
+
+std::string content_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST_F(CheckpointDirectory, TheNewestIsFound) {
+  write({235, 470});
+  const FoundCheckpoint found = read_newest_checkpoint(run_);
+  EXPECT_EQ(found.file, file(470));
+  EXPECT_EQ(found.checkpoint.step, 470);
+  EXPECT_EQ(found.checkpoint.parameters.at(0).name, "z.weight");
+  EXPECT_THAT(found.skipped, IsEmpty());
+  EXPECT_EQ(read_checkpoint(file(235)).step, 235);
+}
+
+TEST_F(CheckpointDirectory, KeepsTheNewestTwo) {
+  write({9, 10, 99999999, 100000000, 100000001});
+  EXPECT_THAT(names(), UnorderedElementsAre("step-100000000.safetensors", "step-100000001.safetensors"));
+  EXPECT_EQ(read_newest_checkpoint(run_).checkpoint.step, 100000001);
+}
+
+TEST_F(CheckpointDirectory, TheSameStepIsReplaced) {
+  write({235, 470});
+  Checkpoint again = checkpoint_for_test(470);
+  again.loss_sum = 7;
+  write_checkpoint(run_, again);
+  EXPECT_EQ(read_newest_checkpoint(run_).checkpoint.loss_sum, 7);
+  EXPECT_EQ(names().size(), 2u);
+}
+
+TEST_F(CheckpointDirectory, EqualCheckpointsAreEqualFiles) {
+  write({235});
+  const std::string first = content_of(file(235));
+  write({235});
+  EXPECT_EQ(content_of(file(235)), first);
+}
+
+TEST_F(CheckpointDirectory, ADamagedOneIsSkippedAndDescribed) {
+  write({235, 470});
+  flip_last_byte(470);
+  const FoundCheckpoint found = read_newest_checkpoint(run_);
+  EXPECT_EQ(found.file, file(235));
+  EXPECT_EQ(found.checkpoint.step, 235);
+  ASSERT_EQ(found.skipped.size(), 1u);
+  EXPECT_THAT(found.skipped[0],
+              HasSubstr(file(470).string() + ": tensor \"velocity:a.bias\": expected hash \""));
+  EXPECT_EQ(found.skipped[0].find('\n'), std::string::npos);
+}
+
+TEST_F(CheckpointDirectory, ARunThatWentBackKeepsWhatItWrites) {
+  write({235, 470});
+  flip_last_byte(470);
+  write({300});
+  EXPECT_THAT(names(), UnorderedElementsAre("step-00000235.safetensors", "step-00000300.safetensors"));
+  EXPECT_EQ(read_newest_checkpoint(run_).checkpoint.step, 300);
+}
+
+TEST_F(CheckpointDirectory, WithoutAWholeOneEachRefusalIsTold) {
+  write({235, 470});
+  flip_last_byte(470);
+  std::ofstream(file(235)) << "short";
+  EXPECT_THAT(refusal(), testing::StartsWith(run_.string() +
+                                             ": expected a whole checkpoint in checkpoints, "
+                                             "found only damaged ones: " +
+                                             file(470).string() + ": tensor "));
+  EXPECT_THAT(refusal(), testing::EndsWith("; " + file(235).string() +
+                                           ": at byte 0: expected the header's size (8 bytes), found 5 bytes "
+                                           "before the end"));
+}
+
+TEST_F(CheckpointDirectory, AFileUnderAnotherStepsNameIsSkipped) {
+  write({235});
+  fs::copy_file(file(235), file(470));
+  const FoundCheckpoint found = read_newest_checkpoint(run_);
+  EXPECT_EQ(found.checkpoint.step, 235);
+  EXPECT_THAT(found.skipped, ElementsAre(file(470).string() + ": expected step 470 by its name, found 235"));
+}
+
+TEST_F(CheckpointDirectory, OtherFilesAreLeftAlone) {
+  write({235});
+  const std::vector<std::string> others{"step-00000470.safetensors.tmp-1-0",
+                                        "step-470.safetensors",
+                                        "step-0000047x.safetensors",
+                                        "step--0000470.safetensors",
+                                        "step-99999999999999999999.safetensors",
+                                        "notes.txt",
+                                        "step-"};
+  for (const std::string& name : others) std::ofstream(run_ / "checkpoints" / name) << "x";
+  fs::create_directory(file(999));
+  EXPECT_THAT(read_newest_checkpoint(run_).skipped, IsEmpty());
+  write({236, 237, 238});
+  for (const std::string& name : others) EXPECT_EQ(content_of(run_ / "checkpoints" / name), "x") << name;
+  EXPECT_TRUE(fs::is_directory(file(999)));
+  EXPECT_EQ(names().size(), others.size() + 3);
+}
+
+TEST_F(CheckpointDirectory, WithoutCheckpointsThereIsNothingToRead) {
+  EXPECT_EQ(refusal(),
+            (run_ / "checkpoints").string() + ": cannot list the checkpoints: No such file or directory");
+  fs::create_directory(run_ / "checkpoints");
+  EXPECT_EQ(refusal(), run_.string() + ": expected a whole checkpoint in checkpoints, found none");
+}
+
+TEST_F(CheckpointDirectory, AMissingRunIsNamed) {
+  const fs::path absent = run_ / "absent";
+  try {
+    write_checkpoint(absent, checkpoint_for_test());
+    ADD_FAILURE() << "was written";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::ours);
+    EXPECT_EQ(error.what(),
+              (absent / "checkpoints").string() + ": cannot make the directory: No such file or directory");
+  }
+}
+
+// A full disk, as any user can have one: a child process whose files may not grow past 64 bytes.
+TEST_F(CheckpointDirectory, WhenTheDiskIsFullTheOlderOnesStay) {
+  write({235, 470});
+  const std::string first = content_of(file(235)), second = content_of(file(470));
+  enum Outcome { as_promised = 0, not_refused, another_fault };
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{64, 64};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    try {
+      write({705});
+      ::_exit(not_refused);
+    } catch (const Error& error) {
+      ::_exit(error.fault() == Fault::ours ? as_promised : another_fault);
+    }
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), as_promised);
+  EXPECT_THAT(names(), UnorderedElementsAre("step-00000235.safetensors", "step-00000470.safetensors"));
+  EXPECT_EQ(content_of(file(235)), first);
+  EXPECT_EQ(content_of(file(470)), second);
+}
+
+}  // namespace
+}  // namespace lockstep::store

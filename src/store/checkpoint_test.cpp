@@ -1,0 +1,230 @@
+#include "store/checkpoint.h"
+
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "store/bytes_for_test.h"
+#include "store/checkpoint_for_test.h"
+#include "store/sealed_tensor_file.h"
+
+namespace lockstep::store {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string bytes_of(const Checkpoint& checkpoint) { return bytes_for_test(tensor_file_of(checkpoint)); }
+
+Checkpoint parse(std::string_view bytes) { return parse_checkpoint(std::as_bytes(std::span(bytes)), "f"); }
+
+template <class Action>
+std::string failure(Fault fault, Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), fault) << error.what();
+    EXPECT_EQ(std::string_view(error.what()).find('\n'), std::string_view::npos);
+    return error.what();
+  }
+  ADD_FAILURE() << "was accepted";
+  return {};
+}
+
+std::string refusal(std::string_view bytes) {
+  return failure(Fault::data, [&] { parse(bytes); });
+}
+
+// The example with other words or tensors, and hashes that fit them.
+std::string refusal_of(const std::function<void(TensorFile&)>& change) {
+  TensorFile file = tensor_file_of(checkpoint_for_test());
+  std::erase_if(file.metadata, [](const auto& word) { return word.first.starts_with("hash"); });
+  change(file);
+  seal(file);
+  return refusal(bytes_for_test(file));
+}
+std::string refusal_of(const std::string& key, const std::string& text) {
+  return refusal_of([&](TensorFile& file) { file.metadata.at(key) = text; });
+}
+
+std::string defect_of(const std::function<void(Checkpoint&)>& change) {
+  Checkpoint checkpoint = checkpoint_for_test();
+  change(checkpoint);
+  return failure(Fault::ours, [&] { tensor_file_of(checkpoint); });
+}
+
+template <class Number>
+auto bits(Number value) {
+  return std::bit_cast<std::conditional_t<sizeof(Number) == 8, std::uint64_t, std::uint32_t>>(value);
+}
+
+void expect_equal(const std::vector<Tensor>& found, const std::vector<Tensor>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    EXPECT_EQ(found[i].name, expected[i].name);
+    EXPECT_EQ(found[i].shape, expected[i].shape);
+    ASSERT_EQ(found[i].values.size(), expected[i].values.size());
+    for (std::size_t k = 0; k < found[i].values.size(); ++k)
+      EXPECT_EQ(bits(found[i].values[k]), bits(expected[i].values[k]));
+  }
+}
+
+TEST(Checkpoint, EveryFieldComesBackBitForBit) {
+  const Checkpoint written = checkpoint_for_test();
+  const Checkpoint read = parse(bytes_of(written));
+  EXPECT_EQ(read.config, written.config);
+  EXPECT_EQ(read.step, written.step);
+  EXPECT_EQ(read.epoch, written.epoch);
+  EXPECT_EQ(read.step_in_epoch, written.step_in_epoch);
+  EXPECT_EQ(bits(read.loss_sum), bits(written.loss_sum));
+  EXPECT_EQ(bits(read.seconds), bits(written.seconds));
+  ASSERT_EQ(read.epochs.size(), written.epochs.size());
+  for (std::size_t i = 0; i < read.epochs.size(); ++i) {
+    const FinishedEpoch &found = read.epochs[i], &expected = written.epochs[i];
+    EXPECT_EQ(found.epoch, expected.epoch);
+    EXPECT_EQ(bits(found.train_loss), bits(expected.train_loss));
+    EXPECT_EQ(bits(found.seconds), bits(expected.seconds));
+    EXPECT_EQ(bits(found.evaluation_seconds), bits(expected.evaluation_seconds));
+    EXPECT_EQ(found.test_correct, expected.test_correct);
+    EXPECT_EQ(found.test_examples, expected.test_examples);
+    EXPECT_EQ(bits(found.test_loss), bits(expected.test_loss));
+  }
+  expect_equal(read.parameters, written.parameters);
+  expect_equal(read.velocity, written.velocity);
+  EXPECT_EQ(bytes_of(read), bytes_of(written));
+}
+
+TEST(Checkpoint, AwkwardNumbersComeBackBitForBit) {
+  Checkpoint checkpoint = checkpoint_for_test();
+  for (const double value : {0.0, -0.0, 0.1, 1.0 / 3, 1e22, 1e23, 9007199254740993.0, 5e-324,
+                             2.2250738585072011e-308, std::numeric_limits<double>::max(),
+                             -std::numeric_limits<double>::infinity(), 0.1 + 0.2, 123456789.0}) {
+    checkpoint.loss_sum = value;
+    EXPECT_EQ(bits(parse(bytes_of(checkpoint)).loss_sum), bits(value)) << value;
+  }
+  checkpoint.loss_sum = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(parse(bytes_of(checkpoint)).loss_sum));
+  for (std::uint32_t pattern = 0; pattern < 0x7f800000u; pattern += 10485767u) {
+    checkpoint.epochs[0].test_loss = std::bit_cast<float>(pattern);
+    EXPECT_EQ(bits(parse(bytes_of(checkpoint)).epochs[0].test_loss), pattern);
+  }
+}
+
+TEST(Checkpoint, WithoutMomentumThereIsNoVelocity) {
+  Checkpoint checkpoint = checkpoint_for_test();
+  checkpoint.config.job.momentum = 0;
+  checkpoint.velocity.clear();
+  checkpoint.epochs.clear();
+  const Checkpoint read = parse(bytes_of(checkpoint));
+  EXPECT_TRUE(read.velocity.empty());
+  EXPECT_TRUE(read.epochs.empty());
+  expect_equal(read.parameters, checkpoint.parameters);
+}
+
+TEST(Checkpoint, EveryFlippedByteIsRefused) {
+  const std::string whole = bytes_of(checkpoint_for_test());
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (const int mask : {1, 2, 4, 8, 16, 32, 64, 128, 255}) {
+      std::string damaged = whole;
+      damaged[at] = static_cast<char>(damaged[at] ^ mask);
+      EXPECT_NE(refusal(damaged), "") << at << " " << mask;
+    }
+  }
+}
+
+TEST(Checkpoint, EveryTruncationIsRefused) {
+  const std::string whole = bytes_of(checkpoint_for_test());
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    EXPECT_NE(refusal(std::string_view(whole).substr(0, size)), "") << size;
+  EXPECT_NE(refusal(whole + '\0'), "");
+}
+
+TEST(Checkpoint, EveryKeyMustBeThere) {
+  for (const auto& [key, text] : tensor_file_of(checkpoint_for_test()).metadata) {
+    if (key.starts_with("hash")) continue;
+    EXPECT_EQ(refusal_of([&](TensorFile& file) { file.metadata.erase(key); }),
+              fmt::format("f: expected \"{}\" in __metadata__, found none; is it a checkpoint?", key));
+  }
+  EXPECT_EQ(refusal_of([](TensorFile& file) { file.metadata["more"] = ""; }),
+            "f: expected no more than a checkpoint's keys in __metadata__, found \"more\"");
+}
+
+TEST(Checkpoint, NumbersAreChecked) {
+  EXPECT_EQ(refusal_of("step", "12x"), "f: step: expected a whole number of 64 bits, found \"12x\"");
+  EXPECT_EQ(refusal_of("step", ""), "f: step: expected a whole number of 64 bits, found \"\"");
+  EXPECT_EQ(refusal_of("step", "9223372036854775808"),
+            "f: step: expected a whole number of 64 bits, found \"9223372036854775808\"");
+  EXPECT_EQ(refusal_of("step", "-1"), "f: step: expected a whole number from 0, found -1");
+  EXPECT_EQ(refusal_of("epoch", "0"), "f: epoch: expected a whole number from 1, found 0");
+  EXPECT_EQ(refusal_of("epoch", "2147483648"),
+            "f: epoch: expected a whole number of 32 bits, found \"2147483648\"");
+  EXPECT_EQ(refusal_of("step_in_epoch", "236"),
+            "f: step_in_epoch: expected a whole number from 0 to 235, the step, found 236");
+  EXPECT_EQ(refusal_of("loss_sum", " 1"), "f: loss_sum: expected a number of 64 bits, found \" 1\"");
+  EXPECT_EQ(refusal_of("seconds", "-0.5"), "f: seconds: expected a finite number from 0, found -0.5");
+  EXPECT_EQ(refusal_of("seconds", "nan"), "f: seconds: expected a finite number from 0, found nan");
+}
+
+TEST(Checkpoint, FinishedEpochsAreChecked) {
+  EXPECT_EQ(refusal_of("epochs", "3"),
+            "f: expected \"epoch:3:train_loss\" in __metadata__, found none; is it a checkpoint?");
+  EXPECT_EQ(refusal_of("epochs", "2000000000"),
+            "f: expected \"epoch:3:train_loss\" in __metadata__, found none; is it a checkpoint?");
+  EXPECT_EQ(refusal_of("epochs", "-1"), "f: epochs: expected a whole number of 32 bits, found \"-1\"");
+  EXPECT_EQ(
+      refusal_of("epochs", "1"),
+      "f: expected no more than a checkpoint's keys in __metadata__, found \"epoch:2:evaluation_seconds\"");
+  EXPECT_EQ(refusal_of("epoch", "1"),
+            "f: finished epoch 2: expected the epochs from 1 on, in order, to 1 at most, found 2");
+  EXPECT_EQ(refusal_of("epoch:1:test_correct", "10001"),
+            "f: finished epoch 1: test_correct: expected a whole number from 0 to 10000, found 10001");
+  EXPECT_EQ(refusal_of("epoch:2:test_examples", "-1"),
+            "f: finished epoch 2: test_examples: expected a whole number from 0, found -1");
+  EXPECT_EQ(refusal_of("epoch:2:evaluation_seconds", "inf"),
+            "f: finished epoch 2: evaluation_seconds: expected a finite number from 0, found inf");
+  EXPECT_EQ(refusal_of("epoch:1:test_loss", "low"),
+            "f: epoch:1:test_loss: expected a number of 32 bits, found \"low\"");
+}
+
+TEST(Checkpoint, ConfigAndVersionAreChecked) {
+  EXPECT_EQ(refusal_of("config", "[job]\nbatch = 0"),
+            "f: config:2: job.batch: expected an integer from 1 to 2147483647, found 0");
+  EXPECT_EQ(refusal_of("checkpoint", "2"),
+            "f: expected a checkpoint of version 1, found \"2\"; use the program that wrote it");
+}
+
+TEST(Checkpoint, VelocityBelongsToTheParameters) {
+  EXPECT_EQ(refusal_of([](TensorFile& file) { file.tensors.pop_back(); }),
+            "f: velocity: expected a tensor for each of 2 parameters, found 1");
+  EXPECT_EQ(refusal_of([](TensorFile& file) { file.tensors.resize(2); }),
+            "f: velocity: expected a tensor for each of 2 parameters, found 0");
+  EXPECT_EQ(refusal_of([](TensorFile& file) { file.tensors[3].name = "velocity:b"; }),
+            "f: velocity: expected tensor \"a.bias\" of shape [1], found tensor \"b\" of shape [1]");
+  EXPECT_EQ(
+      refusal_of([](TensorFile& file) {
+        file.tensors[2].shape = {1, 2};
+      }),
+      "f: velocity: expected tensor \"z.weight\" of shape [2, 1], found tensor \"z.weight\" of shape [1, 2]");
+  EXPECT_EQ(
+      refusal_of([](TensorFile& file) { std::swap(file.tensors[2], file.tensors[3]); }),
+      "f: velocity: expected tensor \"z.weight\" of shape [2, 1], found tensor \"a.bias\" of shape [1]");
+}
+
+TEST(Checkpoint, WhatCouldNotBeReadAgainIsNotWritten) {
+  EXPECT_EQ(defect_of([](Checkpoint& checkpoint) { checkpoint.step = -1; }),
+            "checkpoint to write: step: expected a whole number from 0, found -1");
+  EXPECT_THAT(defect_of([](Checkpoint& checkpoint) { checkpoint.epochs[1].epoch = 1; }),
+              HasSubstr("finished epoch 2: expected the epochs from 1 on"));
+  EXPECT_THAT(defect_of([](Checkpoint& checkpoint) { checkpoint.velocity.clear(); }), HasSubstr("velocity"));
+  EXPECT_THAT(defect_of([](Checkpoint& checkpoint) { checkpoint.parameters[0].name = "velocity:x"; }),
+              HasSubstr("parameters: expected names of parameters"));
+}
+
+}  // namespace
+}  // namespace lockstep::store

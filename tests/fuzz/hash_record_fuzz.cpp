@@ -1,0 +1,18 @@
+// Any text: a record of hashes, which written and read again is the same, or an Error(data).
+#include "fuzz/expect_refusal.h"
+#include "store/hash_record.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace lockstep;
+  fuzz::accept_or_refuse(Fault::data, [&] {
+    const store::HashRecord record =
+        store::parse_hash_record({reinterpret_cast<const char*>(data), size}, "fuzz");
+    std::string text = store::hash_record_header(record.tensors);
+    std::int64_t step = record.first_step - 1;
+    for (const auto& row : record.rows) text += store::hash_record_row(++step, row);
+    const store::HashRecord again = store::parse_hash_record(text, "written");
+    fuzz::expect(again.tensors == record.tensors && again.first_step == record.first_step);
+    fuzz::expect(again.rows == record.rows && !store::first_difference(again, record));
+  });
+  return 0;
+}
