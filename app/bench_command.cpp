@@ -3,13 +3,18 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "base/error.h"
+#include "bench_crew.h"
+#include "bench_exchange_command.h"
+#include "bench_law_command.h"
 #include "bench_text.h"
-#include "cpu.h"
-#include "device/cpu/cpu_device.h"
+#include "device/cpu/cores.h"
 #include "device/cpu/kernels.h"
+#include "devices.h"
 #include "environment.h"
 #include "numbers.h"
 #include "output.h"
@@ -17,49 +22,50 @@
 namespace lockstep::app {
 namespace {
 
+constexpr WholeRange kDevices{1, 1024};
+
 class BenchCommand final : public Command {
  public:
+  BenchCommand() {
+    parts_.push_back({make_bench_exchange_command(), nullptr});
+    parts_.push_back({make_bench_law_command(), nullptr});
+  }
+
   CLI::App* add_to(CLI::App& app) override {
-    CLI::App* const parser =
-        app.add_subcommand("bench", "Measure a training step of LeNet, and each of its kernels");
-    parser
-        ->add_option_function<std::string>(
-            "--threads",
-            [this](const std::string& text) { threads_ = whole_number("--threads", text, kThreads); },
-            "Compute threads of the step, 1 to 1,024 (default: every core this process may use)")
-        ->type_name("N");
-    parser
-        ->add_option_function<std::string>(
-            "--seconds", [this](const std::string& text) { seconds_ = positive_number("--seconds", text); },
-            "How long to measure each part (default 3)")
-        ->type_name("S");
-    parser->add_flag("--step-only", step_only_, "The step on --threads threads and nothing else");
-    parser->add_flag("--scaling", scaling_, "Also one device of --threads against as many independent runs");
-    parser->add_flag("--json", json_, "Print one JSON object instead of tables");
-    return parser;
+    parser_ = app.add_subcommand("bench", "Measure a training step of LeNet, and each of its kernels");
+    add_step_options();
+    parser_->add_flag("--step-only", step_only_, "The step on these devices and nothing else");
+    parser_->add_flag(
+        "--scaling", scaling_,
+        "Also all cores as threads, as devices and as many more devices, against independent runs");
+    parser_->add_flag("--json", json_, "Print one JSON object instead of tables");
+    parser_->require_subcommand(0, 1);
+    for (Part& part : parts_) {
+      part.parser = part.command->add_to(*parser_);
+      part.parser->group("Other measurements");
+      part.parser->set_help_flag("-h,--help", "Print this help and exit");
+    }
+    return parser_;
   }
 
   int run() override {
+    for (const Part& part : parts_) {
+      if (!part.parser->parsed()) continue;
+      expect_no_own_options(part.parser->get_name());
+      return part.command->run();
+    }
     const device::cpu::Kernels& kernels =
         device::cpu::choose_kernels(environment_variable("LOCKSTEP_TARGET"));
-    const int threads = threads_.value_or(std::min(device::cpu::usable_cores(), kThreads.most));
     measure::FmaPeak peak(kernels);
     BenchFigures figures;
     figures.target = kernels.name;
-    if (scaling_) {
-      measure::ScalingOptions scaling{.make_device = make_cpu, .threads = threads};
-      scaling.pace.seconds = seconds_;
-      figures.scaling = measure::measure_scaling(scaling);
-    }
+    if (scaling_) figures.scaling = scaling();
     if (!step_only_) {
-      measure::KernelBenchOptions options{.make_device = make_cpu};
+      measure::KernelBenchOptions options{.make_crew = make_bench_crew};
       options.pace.seconds = seconds_;
       figures.kernels = measure::bench_kernels(options, peak);
     }
-    measure::StepBenchOptions options{.make_device = make_cpu};
-    options.threads = step_only_ || threads == 1 ? std::vector{threads} : std::vector{1, threads};
-    options.pace.seconds = seconds_;
-    figures.steps = measure::bench_steps(options, peak);
+    figures.steps = steps(peak);
     figures.core_peak = peak.flops_per_second();
     figures.core_peak_median = peak.median_flops_per_second();
     print_result(json_ ? bench_json(figures) : bench_table(figures));
@@ -67,6 +73,59 @@ class BenchCommand final : public Command {
   }
 
  private:
+  struct Part {
+    std::unique_ptr<Command> command;
+    CLI::App* parser;
+  };
+
+  void add_step_options() {
+    parser_
+        ->add_option_function<std::string>(
+            "--devices",
+            [this](const std::string& text) { devices_ = whole_number("--devices", text, kDevices); },
+            "Devices of the step (default 1)")
+        ->type_name("N");
+    parser_
+        ->add_option_function<std::string>(
+            "--threads",
+            [this](const std::string& text) { threads_ = whole_number("--threads", text, kThreads); },
+            "Compute threads of each device, 1 to 1,024 (default: the cores, divided among the devices)")
+        ->type_name("N");
+    parser_
+        ->add_option_function<std::string>(
+            "--seconds", [this](const std::string& text) { seconds_ = positive_number("--seconds", text); },
+            "How long to measure each part (default 3)")
+        ->type_name("S");
+  }
+
+  void expect_no_own_options(const std::string& part) const {
+    for (const CLI::Option* option : parser_->get_options()) {
+      if (option->count() == 0) continue;
+      throw Error(Fault::usage, "{} stands before '{}'; options of lockstep bench {} come after it",
+                  option->get_name(), part, part);
+    }
+  }
+
+  measure::ScalingFigure scaling() const {
+    measure::ScalingOptions options{.make_crew = make_bench_crew};
+    options.cores = device::cpu::usable_cores();
+    options.pace.seconds = seconds_;
+    return measure::measure_scaling(options);
+  }
+
+  std::vector<measure::StepFigure> steps(measure::FmaPeak& peak) const {
+    const int threads = threads_.value_or(default_threads(static_cast<std::size_t>(devices_)));
+    measure::StepBenchOptions options{.make_crew = make_bench_crew};
+    options.settings.clear();
+    if (!step_only_ && devices_ * threads > 1) options.settings.push_back({1, 1});
+    options.settings.push_back({devices_, threads});
+    options.pace.seconds = seconds_;
+    return measure::bench_steps(options, peak);
+  }
+
+  CLI::App* parser_ = nullptr;
+  std::vector<Part> parts_;
+  int devices_ = 1;
   std::optional<int> threads_;
   double seconds_ = 3;
   bool step_only_ = false, scaling_ = false, json_ = false;

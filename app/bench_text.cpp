@@ -51,17 +51,59 @@ std::string kernel_tables(const BenchFigures& figures) {
   return text;
 }
 
+std::string plural(int count, std::string_view what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string name_of(const measure::StepSetting& setting) {
+  const std::string threads = plural(setting.threads, "thread");
+  return setting.devices == 1 ? threads : plural(setting.devices, "device") + " x " + threads;
+}
+
 std::string step_table(const BenchFigures& figures) {
   std::string text = heading("whole step", "s an epoch");
   for (const StepFigure& s : figures.steps) {
-    text += row(fmt::format("{} thread{}", s.threads, s.threads == 1 ? "" : "s"), s, figures.core_peak,
-                figures.core_peak * s.threads, fmt::format("{:.2f}", s.seconds_per_epoch()));
+    text += row(name_of(s.setting), s, figures.core_peak, figures.core_peak * s.cores,
+                fmt::format("{:.2f}", s.seconds_per_epoch()));
   }
   return text;
 }
 
+std::string scaling_table(const ScalingFigure& scaling) {
+  std::string text =
+      fmt::format("\n{:<{}}{:>16}{:>16}\n", "all cores", kNameWidth, "steps a second", "quartiles");
+  for (const ScalingFigure::Setting& s : scaling.settings) {
+    const Spread& rate = s.steps_per_second;
+    text += fmt::format("{:<{}}{:>16.1f}{:>16}\n", s.name, kNameWidth, rate.median,
+                        fmt::format("{:.1f}-{:.1f}", rate.lower_quartile, rate.upper_quartile));
+  }
+  text += '\n';
+  for (const ScalingFigure::Ratio& r : scaling.ratios) {
+    text += fmt::format("{} do {:.3f} of what {} do (quartiles {:.3f}-{:.3f})\n", r.of, r.spread.median, r.to,
+                        r.spread.lower_quartile, r.spread.upper_quartile);
+  }
+  return text;
+}
+
+Json quartiles_of(const Spread& spread) { return {spread.lower_quartile, spread.upper_quartile}; }
+
+Json json_of(const ScalingFigure& scaling) {
+  Json settings = Json::array(), ratios = Json::array();
+  for (const ScalingFigure::Setting& s : scaling.settings) {
+    settings.push_back({{"name", s.name},
+                        {"steps_per_second", s.steps_per_second.median},
+                        {"quartiles", quartiles_of(s.steps_per_second)}});
+  }
+  for (const ScalingFigure::Ratio& r : scaling.ratios) {
+    ratios.push_back(
+        {{"of", r.of}, {"to", r.to}, {"ratio", r.spread.median}, {"quartiles", quartiles_of(r.spread)}});
+  }
+  return {{"cores", scaling.cores}, {"settings", std::move(settings)}, {"ratios", std::move(ratios)}};
+}
+
 Json json_of(const StepFigure& step, double core_peak) {
-  return {{"threads", step.threads},
+  return {{"devices", step.setting.devices},
+          {"threads", step.setting.threads},
           {"gflops", step.flops_per_second() / kGiga},
           {"share", step.share(core_peak)},
           {"share_then", step.share_then()},
@@ -81,11 +123,7 @@ std::string bench_table(const BenchFigures& figures) {
       figures.target, figures.core_peak / kGiga, figures.core_peak_median / kGiga);
   if (!figures.kernels.empty()) text += kernel_tables(figures);
   text += step_table(figures);
-  if (const std::optional<ScalingFigure>& s = figures.scaling) {
-    text += fmt::format(
-        "\n{} threads of one device do {:.3f} of what {} independent runs do (quartiles {:.3f}-{:.3f})\n",
-        s->threads, s->ratio.median, s->threads, s->ratio.lower_quartile, s->ratio.upper_quartile);
-  }
+  if (figures.scaling) text += scaling_table(*figures.scaling);
   return text;
 }
 
@@ -107,11 +145,7 @@ std::string bench_json(const BenchFigures& figures) {
             {"kernels", std::move(kernels)},
             {"other", std::move(other)},
             {"step", json_of(figures.steps.back(), figures.core_peak)}};
-  if (const std::optional<ScalingFigure>& s = figures.scaling) {
-    json["scaling"] = {{"threads", s->threads},
-                       {"ratio", s->ratio.median},
-                       {"quartiles", {s->ratio.lower_quartile, s->ratio.upper_quartile}}};
-  }
+  if (figures.scaling) json["scaling"] = json_of(*figures.scaling);
   return json.dump() + '\n';
 }
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "measure/kernel_bench.h"
+#include "measure/scaling.h"
 #include "measure/step_bench.h"
-#include "measure/thread_scaling.h"
 
 namespace lockstep::app {
 
@@ -21,8 +21,9 @@ struct BenchFigures {
 std::string bench_table(const BenchFigures& figures);
 
 // One object: target, fma_peak_gflops, fma_peak_median_gflops, kernels of {name, gflops, share}, other of
-// {name, microseconds} for what does not multiply, step of {threads, gflops, share, seconds_per_epoch,
-// quartiles}, and scaling of {threads, ratio, quartiles} if it was measured. Requires: at least one step.
+// {name, microseconds} for what does not multiply, step of {devices, threads, gflops, share,
+// seconds_per_epoch, quartiles} and, if it was measured, scaling of {cores, settings of {name,
+// steps_per_second, quartiles}, ratios of {of, to, ratio, quartiles}}. Requires: at least one step.
 std::string bench_json(const BenchFigures& figures);
 
 }  // namespace lockstep::app

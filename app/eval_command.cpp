@@ -7,12 +7,12 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.h"
-#include "cpu.h"
 #include "data/dataset.h"
-#include "device/cpu/cpu_device.h"
+#include "devices.h"
 #include "evaluation_text.h"
 #include "model/zoo.h"
 #include "output.h"
+#include "plan/device_list.h"
 #include "run_config_file.h"
 #include "train/evaluate.h"
 #include "weights_file.h"
@@ -41,8 +41,10 @@ class EvalCommand final : public Command {
         ->add_option_function<std::string>(
             "--threads",
             [this](const std::string& text) { threads_ = whole_number("--threads", text, kThreads); },
-            "Compute threads, 1 to 1,024 (default: every core this process may use)")
+            "Compute threads of each device, 1 to 1,024 (default: the cores, divided among the devices)")
         ->type_name("N");
+    parser->add_option("--devices", devices_, "2, 3xcpu or cpu:0,cpu:1 (default: one device of all cores)")
+        ->type_name("LIST");
     return parser;
   }
 
@@ -52,10 +54,10 @@ class EvalCommand final : public Command {
     const std::optional<store::RunConfig> config = config_of_run(run_or_file_);
     const model::Model model = model::zoo_model(model_name(config, file));
     const train::Weights weights = weights_in(file, model, path.string());
-    const std::unique_ptr<device::Device> device =
-        make_cpu(threads_.value_or(std::min(device::cpu::usable_cores(), kThreads.most)));
+    const std::unique_ptr<run::Crew> crew =
+        make_crew({.devices = plan::parse_device_list(devices_), .threads = threads_.value_or(0)});
     const data::Split data = data::load_mnist_like(data_directory(config));
-    const train::Evaluation evaluation = train::Evaluator(*device, model, data.test).evaluate(weights);
+    const train::Evaluation evaluation = train::Evaluator(*crew, model, data.test).evaluate(weights);
     const std::span<const std::string> names = data::fashion_mnist_class_names();
     print_result(json_ ? evaluation_json(evaluation, names, to_hex(train::hash_of(weights)))
                        : evaluation_table(evaluation, names));
@@ -85,6 +87,7 @@ class EvalCommand final : public Command {
   std::optional<fs::path> data_;
   std::optional<std::string> model_;
   std::optional<int> threads_;
+  std::string devices_ = "1";
   bool json_ = false;
 };
 

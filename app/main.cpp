@@ -6,9 +6,12 @@
 #include "base/error.h"
 #include "bench_command.h"
 #include "command_line.h"
+#include "diff_command.h"
 #include "eval_command.h"
 #include "output.h"
+#include "sweep_command.h"
 #include "train_command.h"
+#include "verify_command.h"
 
 namespace lockstep::app {
 namespace {
@@ -18,6 +21,9 @@ int run(std::vector<std::string> arguments) {
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_train_command());
   commands.push_back(make_eval_command());
+  commands.push_back(make_verify_command());
+  commands.push_back(make_diff_command());
+  commands.push_back(make_sweep_command());
   commands.push_back(make_bench_command());
   return CommandLine(std::move(commands)).run(std::move(arguments));
 }

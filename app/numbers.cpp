@@ -60,6 +60,12 @@ float positive_number(std::string_view name, std::string_view text) {
   return *number;
 }
 
+float fraction(std::string_view name, std::string_view text) {
+  const std::optional<float> number = parse<float>(text);
+  if (!number || !(*number >= 0 && *number < 1)) refuse(name, "a number from 0 to below 1", text);
+  return *number;
+}
+
 std::string known_name(std::string_view name, std::string_view text, std::span<const std::string> names) {
   if (std::ranges::find(names, text) == names.end())
     throw Error(Fault::usage, "{}: there is no '{}'{}", name, text, suggestion(text, names));

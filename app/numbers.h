@@ -19,6 +19,9 @@ std::uint64_t seed_number(std::string_view name, std::string_view text);
 // Finite and above 0 as float, rounded once from the text.
 float positive_number(std::string_view name, std::string_view text);
 
+// From 0 to below 1.
+float fraction(std::string_view name, std::string_view text);
+
 // One of `names`, or the refusal that says the nearest.
 std::string known_name(std::string_view name, std::string_view text, std::span<const std::string> names);
 

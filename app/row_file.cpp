@@ -11,15 +11,19 @@
 
 namespace lockstep::app {
 
-RowFile::RowFile(const std::filesystem::path& path) : std::ostream(nullptr), rows_(path) { rdbuf(&rows_); }
+RowFile::RowFile(const std::filesystem::path& path, Begin begin) : std::ostream(nullptr), rows_(path, begin) {
+  rdbuf(&rows_);
+}
 
 RowFile::~RowFile() { flush(); }
 
-RowFile::Rows::Rows(const std::filesystem::path& path)
-    : descriptor_(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
+RowFile::Rows::Rows(const std::filesystem::path& path, Begin begin)
+    : descriptor_(::open(path.c_str(),
+                         O_WRONLY | O_CREAT | O_CLOEXEC | (begin == Begin::new_file ? O_EXCL : 0), 0666)) {
   if (descriptor_ < 0)
-    throw Error(Fault::ours, "{}: cannot create the file: {}", path.string(),
-                std::generic_category().message(errno));
+    throw Error(Fault::ours, "{}: cannot {} the file: {}", path.string(),
+                begin == Begin::new_file ? "create" : "open", std::generic_category().message(errno));
+  size_ = ::lseek(descriptor_, 0, SEEK_END);
 }
 
 RowFile::Rows::~Rows() { ::close(descriptor_); }

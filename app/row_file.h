@@ -9,14 +9,16 @@ namespace lockstep::app {
 
 class RowFile final : public std::ostream {
  public:
-  // Throws Error(ours) naming the path. Requires: there is no such file yet.
-  explicit RowFile(const std::filesystem::path& path);
+  enum class Begin { new_file, after_existing_rows };
+
+  // Throws Error(ours) naming the path, also for a new file that exists already.
+  explicit RowFile(const std::filesystem::path& path, Begin begin = Begin::new_file);
   ~RowFile() override;  // flushes; what fails then is lost
 
  private:
   class Rows final : public std::stringbuf {
    public:
-    explicit Rows(const std::filesystem::path& path);
+    Rows(const std::filesystem::path& path, Begin begin);
     ~Rows() override;
     Rows(const Rows&) = delete;
     Rows& operator=(const Rows&) = delete;

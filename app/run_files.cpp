@@ -7,13 +7,17 @@
 
 #include "base/atomic_file.h"
 #include "environment.h"
+#include "hash_rows.h"
+#include "kept_rows.h"
 #include "report/curve_svg.h"
 #include "report/metrics_jsonl.h"
 #include "report/progress.h"
 #include "report/results_csv.h"
 #include "row_file.h"
+#include "store/checkpoint.h"
 #include "store/run_directory.h"
 #include "store/tensor_file.h"
+#include "train/checkpoint.h"
 #include "weights_file.h"
 
 namespace lockstep::app {
@@ -36,52 +40,114 @@ void write_config(const fs::path& directory, const store::RunConfig& config) {
     write_file_atomically(directory / kConfigFile, store::to_toml(config));
   } catch (...) {
     std::error_code ignored;
-    fs::remove(directory, ignored);  // a run that knows nothing of itself is none
+    fs::remove(directory, ignored);  // a run that knows nothing of itself is none; others are not empty
     throw;
   }
+}
+
+// Lets drawings begin where the run began, not where it was taken up again.
+class Replay final : public train::Observer {
+ public:
+  explicit Replay(std::vector<train::Observer*> drawings) : drawings_(std::move(drawings)) {}
+  void on_start(const train::RunStart& start) override {
+    for (const train::EpochReport& epoch : start.done) {
+      for (train::Observer* drawing : drawings_) drawing->on_epoch(epoch);
+    }
+  }
+
+ private:
+  const std::vector<train::Observer*> drawings_;
+};
+
+RowFile::Begin begin_of(const fs::path& file) {
+  return fs::exists(file) ? RowFile::Begin::after_existing_rows : RowFile::Begin::new_file;
+}
+
+std::vector<std::string> parameter_names(const model::Model& model) {
+  std::vector<std::string> names;
+  for (const model::Parameter& parameter : model::parameters_of(model)) names.push_back(parameter.name);
+  return names;
 }
 
 }  // namespace
 
 struct RunFiles::Reports {
-  explicit Reports(const fs::path& directory)
-      : csv_file(directory / "results.csv"),
-        jsonl_file(directory / "metrics.jsonl"),
-        csv(csv_file, (directory / "results.csv").string()),
-        jsonl(jsonl_file, (directory / "metrics.jsonl").string()),
+  Reports(const fs::path& directory, const model::Model& model, bool record)
+      : csv_begins(fs::exists(directory / kResultsFile) ? report::ResultsCsv::Begin::after_existing_rows
+                                                        : report::ResultsCsv::Begin::with_header),
+        csv_file(directory / kResultsFile, begin_of(directory / kResultsFile)),
+        jsonl_file(directory / kMetricsFile, begin_of(directory / kMetricsFile)),
+        csv(csv_file, (directory / kResultsFile).string(), csv_begins),
+        jsonl(jsonl_file, (directory / kMetricsFile).string()),
         curve(curve_text, (directory / "curve.svg").string()),
-        progress(std::cerr, progress_options(), seconds_now) {}
+        progress(std::cerr, progress_options(), seconds_now),
+        replay({&curve, &progress}) {
+    if (!record) return;
+    // A run that begins to record when it is taken up again has the rows from there on.
+    const fs::path path = directory / kHashesFile;
+    const bool header = !fs::exists(path);
+    hash_file.emplace(path, begin_of(path));
+    hashes.emplace(*hash_file, path.string(), parameter_names(model), header);
+  }
 
+  const report::ResultsCsv::Begin csv_begins;
   RowFile csv_file, jsonl_file;
+  std::optional<RowFile> hash_file;
   std::ostringstream curve_text;
   report::ResultsCsv csv;
   report::MetricsJsonl jsonl;
+  std::optional<HashRows> hashes;
   report::CurveSvg curve;
   report::Progress progress;
+  Replay replay;
 };
 
-RunFiles::RunFiles(const std::optional<fs::path>& out, store::RunConfig config)
-    : config_(std::move(config)), directory_(make_directory(out, config_)) {
+RunFiles::RunFiles(const RunFilesOptions& options, const model::Model& model, store::RunConfig config)
+    : model_(model),
+      config_(std::move(config)),
+      directory_(make_directory(options.out, config_)),
+      lock_(directory_) {
   write_config(directory_, config_);
-  reports_ = std::make_unique<Reports>(directory_);
+  reports_ = std::make_unique<Reports>(directory_, model_, options.record);
+}
+
+RunFiles::RunFiles(const fs::path& run, const train::TrainState& state, const RunFilesOptions& options,
+                   const model::Model& model, store::RunConfig config)
+    : model_(model), config_(std::move(config)), directory_(run), lock_(directory_) {
+  store::remove_leftovers(run);
+  const int epochs = static_cast<int>(state.epochs.size());
+  keep_leading_rows(run / kResultsFile, [&](std::string_view row) { return is_result_until(row, epochs); });
+  keep_leading_rows(run / kMetricsFile,
+                    [&](std::string_view row) { return is_metric_until(row, state.step, epochs); });
+  keep_leading_rows(run / kHashesFile, [&](std::string_view row) { return is_hash_until(row, state.step); });
+  write_file_atomically(run / kConfigFile, store::to_toml(config_));
+  reports_ = std::make_unique<Reports>(directory_, model_, options.record);
 }
 
 RunFiles::~RunFiles() = default;
 
 std::vector<train::Observer*> RunFiles::observers() {
-  return {&reports_->csv, &reports_->jsonl, &reports_->curve, &reports_->progress};
+  std::vector<train::Observer*> all{&reports_->csv, &reports_->jsonl, &reports_->curve, &reports_->progress,
+                                    &reports_->replay};
+  if (reports_->hashes) all.push_back(&*reports_->hashes);
+  return all;
 }
 
-train::RunEnd RunFiles::finish(const model::Model& model, const train::TrainResult& result,
-                               const std::string& device) {
+void RunFiles::save_checkpoint(const train::TrainState& state) {
+  for (RowFile* file : {&reports_->csv_file, &reports_->jsonl_file}) file->flush();
+  if (reports_->hash_file) reports_->hash_file->flush();
+  store::write_checkpoint(directory_, train::checkpoint_of(state, model_, config_));
+}
+
+train::RunEnd RunFiles::finish(const train::TrainResult& result, const std::vector<std::string>& devices) {
   train::RunEnd end{.epochs = result.epochs,
-                    .devices = {device},
+                    .devices = devices,
                     .weights_hash = to_hex(train::hash_of(result.weights)),
                     .run_directory = directory_.string(),
                     .interrupted = result.interrupted};
   // the weights are what took the time
   store::write_tensor_file(directory_ / kWeightsFile,
-                           weights_file(model, config_, result.weights, result.epochs.size()));
+                           weights_file(model_, config_, result.weights, result.epochs.size()));
   for (train::Observer* observer : observers()) observer->on_end(end);
   write_file_atomically(directory_ / "curve.svg", reports_->curve_text.str());
   return end;

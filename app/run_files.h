@@ -1,5 +1,5 @@
-// The run directory while a run fills it: config.toml, results.csv, metrics.jsonl, then weights.safetensors
-// and curve.svg; and the progress on stderr beside them.
+// The run directory while a run fills it: config.toml, results.csv, metrics.jsonl, hashes.csv and
+// checkpoints/, then weights.safetensors and curve.svg; and the progress on stderr beside them.
 #pragma once
 #include <filesystem>
 #include <memory>
@@ -8,15 +8,25 @@
 #include <vector>
 
 #include "store/config_file.h"
+#include "store/run_directory.h"
 #include "train/trainer.h"
 
 namespace lockstep::app {
 
+struct RunFilesOptions {
+  std::optional<std::filesystem::path> out = {};  // make this one, else the next free runs/MODEL-N
+  bool record = true;                             // keep hashes.csv
+};
+
 class RunFiles {
  public:
-  // Makes `out`, or the next free runs/MODEL-N of the current directory, and writes config.toml into it.
-  // Throws Error(usage) if `out` exists, Error(ours) naming the path that cannot be written.
-  RunFiles(const std::optional<std::filesystem::path>& out, store::RunConfig config);
+  // Makes a directory and writes config.toml into it. Throws Error(usage) if `out` exists, Error(ours) naming
+  // the path that cannot be written.
+  RunFiles(const RunFilesOptions& options, const model::Model& model, store::RunConfig config);
+
+  // Goes on in `run`, whose rows end where `state` stands. config.toml becomes this one.
+  RunFiles(const std::filesystem::path& run, const train::TrainState& state, const RunFilesOptions& options,
+           const model::Model& model, store::RunConfig config);
   ~RunFiles();
   RunFiles(const RunFiles&) = delete;
   RunFiles& operator=(const RunFiles&) = delete;
@@ -24,15 +34,19 @@ class RunFiles {
   // They live as long as this.
   std::vector<train::Observer*> observers();
 
+  // Rows first, so that none is missing up to where a checkpoint stands.
+  void save_checkpoint(const train::TrainState& state);
+
   // Saves weights and curve, tells the observers, and gives what they were told. Call once, last.
-  train::RunEnd finish(const model::Model& model, const train::TrainResult& result,
-                       const std::string& device);
+  train::RunEnd finish(const train::TrainResult& result, const std::vector<std::string>& devices);
 
  private:
   struct Reports;
 
+  const model::Model model_;
   const store::RunConfig config_;
   const std::filesystem::path directory_;
+  const store::RunLock lock_;
   std::unique_ptr<Reports> reports_;
 };
 

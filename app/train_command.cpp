@@ -1,20 +1,25 @@
 #include "train_command.h"
 
-#include <algorithm>
 #include <iostream>
+#include <sstream>
 
 #include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/atomic_file.h"
 #include "base/error.h"
-#include "cpu.h"
+#include "devices.h"
 #include "model/zoo.h"
 #include "output.h"
+#include "plan/deal.h"
 #include "program/compile.h"
 #include "program/print.h"
 #include "report/summary.h"
+#include "report/trace_file.h"
 #include "run_files.h"
 #include "stop_signals.h"
+#include "train/checkpoint.h"
 #include "train/trainer.h"
 #include "train_flags.h"
 #include "weights_file.h"
@@ -77,6 +82,69 @@ std::string json_of(const train::RunEnd& end) {
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
 }
 
+// A run that goes on: where it stands, and what its config becomes.
+struct Resumed {
+  store::RunConfig config;
+  store::FoundCheckpoint found;
+};
+
+Resumed resume(const TrainFlags& flags) {
+  const std::vector<std::string> given = job_flags(flags);
+  if (!given.empty())
+    throw Error(Fault::usage, "--resume: the run's job stays what it is; leave out {}",
+                fmt::join(given, ", "));
+  store::FoundCheckpoint found = store::read_newest_checkpoint(*flags.resume);
+  for (const std::string& line : found.skipped) std::cerr << "skipped " << line << '\n';
+  store::RunConfig config = found.checkpoint.config;
+  if (flags.model && *flags.model != config.job.model)
+    throw Error(Fault::usage, "--resume: {} trains model '{}', found '{}'", flags.resume->string(),
+                config.job.model, *flags.model);
+  const int done = static_cast<int>(found.checkpoint.epochs.size());
+  if (flags.epochs && *flags.epochs < done)
+    throw Error(Fault::usage, "--epochs: {} has finished {} epochs, found {}", flags.resume->string(), done,
+                *flags.epochs);
+  if (flags.epochs) config.job.epochs = *flags.epochs;
+  replace_machine(config.machine, flags);
+  if (flags.data) config.machine.data_directory = fs::absolute(*flags.data).lexically_normal().string();
+  return {std::move(config), std::move(found)};
+}
+
+train::Machine machine_of(const store::MachineConfig& config, const TrainFlags& flags) {
+  return {.order = config.order == "layer" ? device::Order::layer : device::Order::pack,
+          .exchange = &program::exchange::kind_named(config.exchange),
+          .shard_optimizer = config.shard_optimizer,
+          .record = flags.record,
+          .trace = flags.trace.has_value()};
+}
+
+void write_trace_file(const fs::path& path, const std::vector<run::DeviceTrace>& traces) {
+  std::ostringstream text;
+  report::write_trace(text, traces);
+  write_file_atomically(path, text.str());
+}
+
+// What every device does in a step of a whole minibatch.
+std::string program_text(const store::RunConfig& config, const model::Model& model) {
+  const program::exchange::Kind& kind = program::exchange::kind_named(config.machine.exchange);
+  const auto devices = static_cast<int>(config.machine.devices.size());
+  program::CompileOptions options{.momentum = config.job.momentum != 0, .devices = devices};
+  if (config.machine.shard_optimizer) options.shard_optimizer = &kind;
+  const program::Program program = program::compile_training(model, options);
+  program::exchange::Setting setting = program::sums_of(program);
+  setting.packs = arithmetic::pack_count(config.job.batch);
+  setting.shares = plan::deal_packs({0, setting.packs}, devices);
+  setting.shard_optimizer = config.machine.shard_optimizer;
+  const std::vector<program::exchange::List> lists =
+      program::exchange::emit(setting, kind.shards(setting.sums, devices));
+  std::string text = program::to_text(program);
+  for (std::size_t d = 0; d < lists.size(); ++d) {
+    text += fmt::format("exchange of {}, packs {} to {} of {}\n", config.machine.devices[d],
+                        setting.shares[d].first, setting.shares[d].last, setting.packs);
+    text += program::to_text(lists[d], program);
+  }
+  return text;
+}
+
 class TrainCommand final : public Command {
  public:
   CLI::App* add_to(CLI::App& app) override {
@@ -86,37 +154,52 @@ class TrainCommand final : public Command {
   }
 
   int run() override {
-    store::RunConfig config = resolve(flags_);
+    std::optional<Resumed> resumed;
+    if (flags_.resume) resumed = resume(flags_);
+    store::RunConfig config = resumed ? resumed->config : resolve(flags_);
     const model::Model model = model::zoo_model(config.job.model);
     if (flags_.print_program) {
-      print_result(program::to_text(program::compile_training(model)));
+      print_result(program_text(config, model));
       return 0;
     }
     const StopSignals signals;
-    const std::unique_ptr<device::Device> device = make_cpu(config.machine.threads);
+    const std::unique_ptr<run::Crew> crew = make_crew({.devices = config.machine.devices,
+                                                       .threads = config.machine.threads,
+                                                       .timeout = config.machine.timeout,
+                                                       .bind = flags_.bind,
+                                                       .drill = flags_.drill});
     const data::Split data = load_data(config, model, flags_);
-    const std::optional<train::Weights> start = load_start(config, model, flags_);
+    train::TrainOptions options{.machine = machine_of(config.machine, flags_),
+                                .stop = [&] { return signals.received() != 0; }};
+    options.checkpoint_every = flags_.checkpoint_every.value_or(0);
+    if (resumed) {
+      options.resume = train::state_of(resumed->found.checkpoint, model, resumed->found.file.string());
+    } else {
+      options.start = load_start(config, model, flags_);
+    }
+    const train::Job job = train::job_of(config.job, model, data.train.size());
+    std::cerr << idle_devices(config.machine.devices, job.batch);
 
     // nothing is left behind by what was refused up to here
-    RunFiles files(flags_.out, config);
-    const train::Job job{.model = model,
-                         .seed = config.job.seed,
-                         .batch = std::min(config.job.batch, static_cast<int>(data.train.size())),
-                         .learning_rate = config.job.lr,
-                         .epochs = config.job.epochs};
-    const train::TrainResult result =
-        train::train(job, data, *device,
-                     {.order = config.machine.order == "layer" ? device::Order::layer : device::Order::pack,
-                      .start = start,
-                      .stop = [&] { return signals.received() != 0; },
-                      .observers = files.observers()});
-    const train::RunEnd end = files.finish(model, result, device->name());
+    RunFiles files = open_files(config, model, options);
+    options.observers = files.observers();
+    options.checkpoint = [&](const train::TrainState& state) { files.save_checkpoint(state); };
+    const train::TrainResult result = train::train(job, data, *crew, options);
+    const train::RunEnd end = files.finish(result, crew->names());
+    if (flags_.trace) write_trace_file(*flags_.trace, result.traces);
     print_result(flags_.json ? json_of(end) : report::summary(end));
     std::cerr << report::kept_in(end);
     return result.interrupted ? signals.exit_code() : 0;
   }
 
  private:
+  RunFiles open_files(const store::RunConfig& config, const model::Model& model,
+                      const train::TrainOptions& options) const {
+    const RunFilesOptions files{.out = flags_.out, .record = flags_.record};
+    if (options.resume) return {*flags_.resume, *options.resume, files, model, config};
+    return {files, model, config};
+  }
+
   TrainFlags flags_;
 };
 

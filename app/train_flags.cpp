@@ -10,10 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "cpu.h"
 #include "data/dataset.h"
-#include "device/cpu/cpu_device.h"
+#include "devices.h"
 #include "numbers.h"
+#include "plan/device_list.h"
+#include "program/exchange/exchange.h"
 #include "run_config_file.h"
 #include "weights_file.h"
 
@@ -24,8 +25,14 @@ namespace fs = std::filesystem;
 
 constexpr WholeRange kBatch{1, 1'000'000};
 constexpr WholeRange kEpochs{1, std::numeric_limits<int>::max()};
+constexpr WholeRange kCheckpointEvery{1, std::numeric_limits<int>::max()};
 
 std::vector<std::string> orders() { return {"pack", "layer"}; }
+std::vector<std::string> exchanges() {
+  std::vector<std::string> names;
+  for (const program::exchange::Kind& kind : program::exchange::kinds()) names.emplace_back(kind.name);
+  return names;
+}
 std::vector<std::string> convolutions() { return {"direct"}; }
 
 // What a config file may say and this program cannot do. Flags were checked when they were parsed.
@@ -38,9 +45,12 @@ void check_config(const store::RunConfig& config, const std::string& file) {
   expect_within(key("job.law"), config.job.law, {1, 1});
   known_name(key("machine.order"), config.machine.order, orders());
   if (config.machine.threads != 0) expect_within(key("machine.threads"), config.machine.threads, kThreads);
-  if (config.machine.devices != store::MachineConfig{}.devices)
-    throw Error(Fault::usage, "{}: expected [\"cpu:0\"], the one device there is, found [{}]",
-                key("machine.devices"), fmt::join(config.machine.devices, ", "));
+  known_name(key("machine.exchange"), config.machine.exchange, exchanges());
+  try {
+    plan::parse_device_list(fmt::format("{}", fmt::join(config.machine.devices, ",")));
+  } catch (const Error& error) {
+    throw Error(error.fault(), "{}: {}", key("machine.devices"), error.what());
+  }
 }
 
 store::RunConfig defaults(const TrainFlags& flags) {
@@ -54,6 +64,18 @@ store::RunConfig defaults(const TrainFlags& flags) {
 template <class Value>
 void replace(Value& value, const std::optional<Value>& flag) {
   if (flag) value = *flag;
+}
+
+// The book's exercise: k devices, k times the minibatch, and perhaps the learning rate with it.
+void scale_job(store::RunConfig& config, const TrainFlags& flags) {
+  const std::size_t devices = config.machine.devices.size();
+  if (flags.scale_lr) config.job.lr *= static_cast<float>(devices);
+  if (!flags.scale_batch) return;
+  const std::int64_t batch = static_cast<std::int64_t>(config.job.batch) * static_cast<std::int64_t>(devices);
+  if (batch > kBatch.most)
+    throw Error(Fault::usage, "--scale-batch: {} devices times {} is above {}", devices, config.job.batch,
+                kBatch.most);
+  config.job.batch = static_cast<int>(batch);
 }
 
 fs::path data_directory(const TrainFlags& flags, const store::RunConfig& config) {
@@ -79,6 +101,16 @@ int whole(std::string_view name, std::string_view text) {
 std::string order_name(std::string_view name, std::string_view text) {
   return known_name(name, text, orders());
 }
+std::string exchange_name(std::string_view name, std::string_view text) {
+  return known_name(name, text, exchanges());
+}
+std::vector<std::string> device_names(std::string_view name, std::string_view text) {
+  try {
+    return plan::parse_device_list(text);
+  } catch (const Error& error) {
+    throw Error(error.fault(), "{}: {}", name, error.what());
+  }
+}
 std::string convolution_name(std::string_view name, std::string_view text) {
   return known_name(name, text, convolutions());
 }
@@ -91,6 +123,36 @@ CLI::Option* add_value(CLI::App& parser, const char* name, std::optional<Value>&
 }
 
 }  // namespace
+
+void replace_machine(store::MachineConfig& machine, const TrainFlags& flags) {
+  replace(machine.devices, flags.devices);
+  // Another number of devices wants another number of threads, unless somebody says.
+  if (flags.devices && !flags.threads) machine.threads = 0;
+  replace(machine.threads, flags.threads);
+  replace(machine.order, flags.order);
+  replace(machine.exchange, flags.exchange);
+  if (flags.shard_optimizer) machine.shard_optimizer = true;
+  if (flags.timeout) machine.timeout = double{*flags.timeout};
+  if (machine.threads == 0) machine.threads = default_threads(machine.devices.size());
+}
+
+std::vector<std::string> job_flags(const TrainFlags& flags) {
+  std::vector<std::string> given;
+  const auto note = [&](bool there, const char* name) {
+    if (there) given.emplace_back(name);
+  };
+  note(flags.batch.has_value(), "--batch");
+  note(flags.learning_rate.has_value(), "--lr");
+  note(flags.momentum.has_value(), "--momentum");
+  note(flags.scale_batch, "--scale-batch");
+  note(flags.scale_lr, "--scale-lr");
+  note(flags.seed.has_value(), "--seed");
+  note(flags.load.has_value(), "--load");
+  note(flags.convolution.has_value(), "--convolution");
+  note(flags.config.has_value(), "--config");
+  note(flags.out.has_value(), "--out");
+  return given;
+}
 
 void add_flags(CLI::App& parser, TrainFlags& flags) {
   const auto describe = [](CLI::Option* option, const char* type, const char* words, const char* group) {
@@ -107,6 +169,11 @@ void add_flags(CLI::App& parser, TrainFlags& flags) {
            "Learning rate, above 0 (default 0.2)", job);
   describe(add_value<whole<kEpochs>>(parser, "--epochs", flags.epochs), "N",
            "How often the training set is gone through (default 10)", job);
+  describe(add_value<fraction>(parser, "--momentum", flags.momentum), "X",
+           "Momentum of SGD, from 0 to below 1 (default 0: none)", job);
+  parser.add_flag("--scale-batch", flags.scale_batch, "k devices: minibatches of k times --batch")
+      ->group(job);
+  parser.add_flag("--scale-lr", flags.scale_lr, "k devices: k times --lr")->group(job);
   describe(add_value<seed_number>(parser, "--seed", flags.seed), "N",
            "Of the initial weights and the shuffling (default 0)", job);
   describe(add_value<given_path>(parser, "--load", flags.load), "FILE",
@@ -114,8 +181,20 @@ void add_flags(CLI::App& parser, TrainFlags& flags) {
   describe(add_value<convolution_name>(parser, "--convolution", flags.convolution), "NAME",
            "direct, the one algorithm there is", job);
 
+  describe(add_value<device_names>(parser, "--devices", flags.devices), "LIST",
+           "2, 3xcpu or cpu:0,cpu:1 (default: one device of all cores)", machine);
   describe(add_value<whole<kThreads>>(parser, "--threads", flags.threads), "N",
-           "Compute threads, 1 to 1,024 (default: every core this process may use)", machine);
+           "Compute threads of each device, 1 to 1,024 (default: the cores, divided among the devices)",
+           machine);
+  describe(add_value<exchange_name>(parser, "--exchange", flags.exchange), "NAME",
+           "How gradients meet: sharded, every device owns a part (default); star, all at the first",
+           machine);
+  parser.add_flag("--shard-optimizer", flags.shard_optimizer, "Momentum lives only at the owner of a part")
+      ->group(machine);
+  parser.add_flag("!--no-bind", flags.bind, "Leave it to the system on which cores the devices run")
+      ->group(machine);
+  describe(add_value<positive_number>(parser, "--timeout", flags.timeout), "S",
+           "A device without progress for so long ends the run (default 60)", machine);
   describe(add_value<order_name>(parser, "--order", flags.order), "NAME",
            "pack: a pack goes through all layers (default); layer: all packs through a layer", machine);
 
@@ -125,7 +204,18 @@ void add_flags(CLI::App& parser, TrainFlags& flags) {
            "Make this run directory (default: runs/MODEL-1 or the next free number)", files);
   describe(add_value<given_path>(parser, "--config", flags.config), "FILE",
            "Run it again: a run's config.toml gives the defaults, and the data it expects", files);
+  describe(add_value<given_path>(parser, "--resume", flags.resume), "RUN",
+           "Go on with a run where its last checkpoint stands, on any devices", files);
+  describe(add_value<whole<kCheckpointEvery>>(parser, "--checkpoint-every", flags.checkpoint_every), "N",
+           "Steps between two checkpoints (default: an epoch); the last two are kept", files);
+  parser
+      .add_flag("!--no-record", flags.record,
+                "Do not keep hashes.csv, the hash of every parameter after every step")
+      ->group(files);
+  describe(add_value<given_path>(parser, "--trace", flags.trace), "FILE",
+           "Write what every device did and when, for Perfetto or chrome://tracing", files);
 
+  add_drill(parser, flags.drill);
   parser.add_flag("--json", flags.json, "Print one JSON object at the end instead of two lines")
       ->group("Output");
   parser.add_flag("--print-program", flags.print_program, "Print what the device does in a step, and exit")
@@ -140,10 +230,9 @@ store::RunConfig resolve(const TrainFlags& flags) {
   replace(config.job.lr, flags.learning_rate);
   replace(config.job.epochs, flags.epochs);
   replace(config.job.convolution, flags.convolution);
-  replace(config.machine.threads, flags.threads);
-  replace(config.machine.order, flags.order);
-  if (config.machine.threads == 0)
-    config.machine.threads = std::min(device::cpu::usable_cores(), kThreads.most);
+  replace(config.job.momentum, flags.momentum);
+  replace_machine(config.machine, flags);
+  scale_job(config, flags);
   config.machine.data_directory = as_utf8(fs::absolute(data_directory(flags, config)).lexically_normal());
   return config;
 }

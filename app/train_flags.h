@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "drill.h"
 #include "store/config_file.h"
 
 namespace CLI {
@@ -15,17 +17,28 @@ class App;
 namespace lockstep::app {
 
 struct TrainFlags {
-  std::optional<std::string> model, order, convolution;
-  std::optional<int> batch, epochs, threads;
-  std::optional<float> learning_rate;
+  std::optional<std::string> model, order, convolution, exchange;
+  std::optional<std::vector<std::string>> devices;
+  std::optional<int> batch, epochs, threads, checkpoint_every;
+  std::optional<float> learning_rate, momentum, timeout;
   std::optional<std::uint64_t> seed;
-  std::optional<std::filesystem::path> data, out, load, config;
+  std::optional<std::filesystem::path> data, out, load, config, resume, trace;
+  bool scale_batch = false, scale_lr = false;  // by the number of devices
+  bool shard_optimizer = false, record = true, bind = true;
+  std::optional<DeviceDrill> drill;
   bool print_program = false;
   bool json = false;
 };
 
 // Parsing fills `flags`; a value beyond its limits is Error(usage) then. Requires: `flags` outlives `parser`.
 void add_flags(CLI::App& parser, TrainFlags& flags);
+
+// What the flags say of the machine, over what is there.
+void replace_machine(store::MachineConfig& machine, const TrainFlags& flags);
+
+// The flags that say what the bits depend on, by their names, as far as they were given, and those that make
+// a new run; not --epochs, which may change when a run is taken up again.
+std::vector<std::string> job_flags(const TrainFlags& flags);
 
 // Every value known but the hashes of data and starting weights, which are those the config file expects,
 // empty without one. Throws Error(usage) naming file and key for what this program cannot do.

@@ -12,6 +12,9 @@ namespace lockstep::app {
 
 constexpr const char* kWeightsFile = "weights.safetensors";
 constexpr const char* kConfigFile = "config.toml";
+constexpr const char* kResultsFile = "results.csv";
+constexpr const char* kMetricsFile = "metrics.jsonl";
+constexpr const char* kHashesFile = "hashes.csv";
 
 // The file itself, or `name` in a run directory.
 std::filesystem::path file_of(const std::filesystem::path& run_or_file, const char* name);

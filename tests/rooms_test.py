@@ -2,7 +2,9 @@
 """Holds every #include of src/ and app/ against the table of rooms in src/CMakeLists.txt.
 
 A room includes itself and what it USES. reference/ (the naive twins) may also include model, and is included only
-by tests and other twins. Tests and app/ include what they like. No file grows past MOST_LINES.
+by tests and other twins. Tests and app/ include what they like. Public headers (include/lockstep) and examples include
+each other's <lockstep/...> and the standard library, nothing else; of the rooms only api, and base for the one Error,
+include public headers. No file grows past MOST_LINES.
 """
 import argparse
 import pathlib
@@ -12,6 +14,9 @@ import sys
 MOST_LINES = 500
 SOURCES = {".h", ".cpp", ".inc"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+ANY_INCLUDE = re.compile(r'^\s*#\s*include\s+(["<][^">]+[">])')
+PUBLIC_INCLUDE = re.compile(r"<lockstep/(\w+\.h)>")
+STANDARD_INCLUDE = re.compile(r"<\w+>")
 
 
 def read_table(cmake_lists):
@@ -52,6 +57,18 @@ def fault_of_include(path, included, table):
     return None
 
 
+def fault_of_public_include(path, included, public_headers):
+    """What is wrong with a public header, an example or a room including `included`, or None."""
+    public = PUBLIC_INCLUDE.fullmatch(included)
+    if path.parts[0] in ("include", "examples"):
+        if public and public.group(1) in public_headers or STANDARD_INCLUDE.fullmatch(included):
+            return None
+        return f"{included} is not for users; include <lockstep/...> and the standard library alone"
+    if public and path.parts[0] == "src" and path.parts[1] != "api" and path.parts[1:] != ("base", "error.h"):
+        return f"{included} is for users; of the rooms api includes it"
+    return None
+
+
 def violations(root):
     table = read_table(root / "src/CMakeLists.txt")
     if not table:
@@ -59,15 +76,20 @@ def violations(root):
     for room in sorted(p.name for p in (root / "src").iterdir() if p.is_dir() and any(p.rglob("*.cpp"))):
         if room not in table:
             yield f"src/CMakeLists.txt:1: room {room} has sources but no row in the table"
-    files = [p for folder in ("src", "app") for p in (root / folder).rglob("*") if p.suffix in SOURCES]
+    public_headers = {p.name for p in (root / "include/lockstep").glob("*.h")}
+    folders = ("include", "src", "app", "examples")
+    files = [p for folder in folders for p in (root / folder).rglob("*") if p.suffix in SOURCES]
     for file in sorted(files):
         path = file.relative_to(root)
         lines = file.read_text().splitlines()
         if len(lines) > MOST_LINES:
             yield f"{path}:{len(lines)}: {len(lines)} lines, more than {MOST_LINES}; split it by ideas"
         for number, line in enumerate(lines, 1):
+            any_include = ANY_INCLUDE.match(line)
+            fault = any_include and fault_of_public_include(path, any_include.group(1), public_headers)
             include = INCLUDE.match(line)
-            fault = include and fault_of_include(path, include.group(1), table)
+            if include and not fault:
+                fault = fault_of_include(path, include.group(1), table)
             if fault:
                 yield f"{path}:{number}: {fault}"
 

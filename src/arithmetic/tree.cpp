@@ -86,10 +86,9 @@ std::vector<JoinStep> join_schedule(int packs, PackRange held) {
   return steps;
 }
 
-std::vector<JoinPair> join_pairs(int packs, std::span<const PackRange> subtrees) {
-  check(packs > 0, "a tree of {} packs", packs);
+std::vector<JoinPair> join_pairs(int packs, PackRange held, std::span<const PackRange> subtrees) {
   PairWriter writer(subtrees);
-  writer.write({0, packs});
+  for (const PackRange node : cover(packs, held)) writer.write(node);
   return writer.finish();
 }
 

@@ -46,8 +46,9 @@ struct JoinPair {
   bool operator==(const JoinPair&) const = default;
 };
 
-// The additions that finish the tree over [0, packs) into index 0, given the sums of `subtrees`.
-// Requires: complete subtrees that cover [0, packs) in order.
-std::vector<JoinPair> join_pairs(int packs, std::span<const PackRange> subtrees);
+// The additions that make the sums of cover(packs, held) out of those of `subtrees`: each ends up at the
+// index of its first subtree; with all packs held, the sum over the minibatch at index 0.
+// Requires: complete subtrees that cover `held` in order.
+std::vector<JoinPair> join_pairs(int packs, PackRange held, std::span<const PackRange> subtrees);
 
 }  // namespace lockstep::arithmetic

@@ -106,7 +106,7 @@ TEST(PackTree, PairsFinishTheTreeWhoeverHoldsThePacks) {
           subtrees.insert(subtrees.end(), mine.begin(), mine.end());
           values.insert(values.end(), sums.begin(), sums.end());
         }
-        for (const JoinPair& pair : join_pairs(packs, subtrees)) {
+        for (const JoinPair& pair : join_pairs(packs, {0, packs}, subtrees)) {
           values[static_cast<std::size_t>(pair.into)] += values[static_cast<std::size_t>(pair.from)];
         }
         ASSERT_EQ(values[0], expected) << packs << " packs cut at " << cut << " and " << cut2;
@@ -121,14 +121,14 @@ TEST(PackTree, PairsFinishTheTreeWhoeverHoldsThePacks) {
 
 TEST(PackTree, PairsOfSinglePacksAreTheWholeTree) {
   const std::vector<PackRange> singles{{0, 1}, {1, 2}, {2, 3}};
-  EXPECT_EQ(join_pairs(3, singles), (std::vector<JoinPair>{{0, 1}, {0, 2}}));
-  EXPECT_TRUE(join_pairs(3, std::vector<PackRange>{{0, 3}}).empty());
+  EXPECT_EQ(join_pairs(3, {0, 3}, singles), (std::vector<JoinPair>{{0, 1}, {0, 2}}));
+  EXPECT_TRUE(join_pairs(3, {0, 3}, std::vector<PackRange>{{0, 3}}).empty());
 }
 
 TEST(PackTree, PairsRefuseWhatIsNoCover) {
-  EXPECT_THROW(join_pairs(4, std::vector<PackRange>{{0, 2}}), Error);          // packs missing
-  EXPECT_THROW(join_pairs(4, std::vector<PackRange>{{0, 3}, {3, 4}}), Error);  // not a subtree
-  EXPECT_THROW(join_pairs(2, std::vector<PackRange>{{0, 2}, {2, 3}}), Error);  // too many
+  EXPECT_THROW(join_pairs(4, {0, 4}, std::vector<PackRange>{{0, 2}}), Error);          // packs missing
+  EXPECT_THROW(join_pairs(4, {0, 4}, std::vector<PackRange>{{0, 3}, {3, 4}}), Error);  // not a subtree
+  EXPECT_THROW(join_pairs(2, {0, 2}, std::vector<PackRange>{{0, 2}, {2, 3}}), Error);  // too many
 }
 
 }  // namespace

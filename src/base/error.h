@@ -1,34 +1,27 @@
-// What can go wrong, as one exception type. The world fails: throw Error with the facts and the remedy, in
+// Throwing and checking. The world fails: throw Error (lockstep/error.h) with the facts and the remedy, in
 // one line. We fail: check(), which is a defect report.
 #pragma once
-#include <stdexcept>
+#include <cstddef>
 #include <string>
 #include <utility>
 
 #include <fmt/core.h>
+#include <lockstep/error.h>
 
 namespace lockstep {
 
-// Whose fault it is. The value is the program's exit code.
-enum class Fault {
-  ours = 1,      // a defect, or something could not be written
-  usage = 2,     // the call, a name, a model
-  data = 3,      // a data file or a stored file
-  device = 4,    // a device or the host
-  diverged = 5,  // the training left the numbers
+// A text with {} in it, which the compiler holds against what goes there.
+template <class... Args>
+struct MessageFormat {
+  template <std::size_t N>
+  consteval MessageFormat(const char (&literal)[N]) : text(literal) {}
+
+  fmt::format_string<Args...> text;
 };
 
-class Error : public std::runtime_error {
- public:
-  template <class... Args>
-  Error(Fault fault, fmt::format_string<Args...> format, Args&&... args)
-      : std::runtime_error(fmt::format(format, std::forward<Args>(args)...)), fault_(fault) {}
-
-  Fault fault() const { return fault_; }
-
- private:
-  Fault fault_;
-};
+template <class... Args>
+Error::Error(Fault fault, MessageFormat<std::type_identity_t<Args>...> format, Args&&... args)
+    : std::runtime_error(fmt::format(format.text, std::forward<Args>(args)...)), fault_(fault) {}
 
 // A condition that only a defect of Lockstep can break.
 template <class... Args>

@@ -6,36 +6,19 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/spin.h"
 
 namespace lockstep {
-namespace {
-
-// Segments of a step follow each other within microseconds, so a short spin saves a trip through the kernel.
-constexpr int kSpins = 2000;
-
-void pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#endif
-}
-
-template <class Ready>
-bool spin_until(const Ready& ready) {
-  for (int i = 0; i < kSpins; ++i) {
-    if (ready()) return true;
-    pause();
-  }
-  return false;
-}
-
-}  // namespace
 
 ThreadTeam::ThreadTeam(Options options)
     : options_(std::move(options)), members_(static_cast<std::size_t>(options_.threads)) {
   threads_.reserve(static_cast<std::size_t>(options_.threads));
   try {
     for (int member = 1; member < options_.threads; ++member) {
-      threads_.emplace_back([this, member] { serve(member); });
+      threads_.emplace_back([this, member] {
+        if (options_.on_start) options_.on_start(member);
+        serve(member);
+      });
     }
   } catch (const std::system_error& error) {
     const std::size_t started = threads_.size() + 1;
@@ -60,10 +43,11 @@ void ThreadTeam::dismiss() {
 
 void ThreadTeam::run(const std::function<void(int)>& work) {
   work_ = &work;
+  left_ = options_.threads - 1;
   const std::uint64_t round = ++round_;
   round_.notify_all();
   perform(0, work);
-  for (int member = 1; member < options_.threads; ++member) wait_for(member, round);
+  wait_for_all(round);
   for (Member& member : members_) {
     if (std::exception_ptr error = std::exchange(member.error, nullptr)) {
       for (Member& other : members_) other.error = nullptr;
@@ -82,27 +66,28 @@ void ThreadTeam::perform(int member, const std::function<void(int)>& work) {
 
 void ThreadTeam::serve(int member) {
   for (std::uint64_t seen = 0;;) {
-    if (!spin_until([&] { return round_ != seen; })) round_.wait(seen);
+    if (!options_.spin || !spin_until([&] { return round_ != seen; })) round_.wait(seen);
     if (round_ == seen) continue;
     ++seen;
     if (leaving_) return;
     perform(member, *work_);
     members_[static_cast<std::size_t>(member)].done = seen;
+    if (--left_ > 0) continue;
     const Lock lock(mutex_);  // so that the notice cannot fall between the caller's look and its wait
-    someone_finished_.notify_all();
+    all_finished_.notify_all();
   }
 }
 
-void ThreadTeam::wait_for(int member, std::uint64_t round) {
-  const std::atomic<std::uint64_t>& done = members_[static_cast<std::size_t>(member)].done;
-  if (spin_until([&] { return done >= round; })) return;
+void ThreadTeam::wait_for_all(std::uint64_t round) {
+  const auto finished = [&] { return left_ == 0; };
+  if (finished() || (options_.spin && spin_until(finished))) return;
   // The clock goes on while the process is stopped: a timeout is ten slices of waiting, and a stop costs one.
   constexpr int kSlices = 10;
   int passed = 0;
   Lock lock(mutex_);
-  while (done < round) {
-    passed += someone_finished_.wait_for(lock, options_.timeout / kSlices) ? 0 : 1;
-    if (done < round && passed >= kSlices) {
+  while (!finished()) {
+    passed += all_finished_.wait_for(lock, options_.timeout / kSlices) ? 0 : 1;
+    if (!finished() && passed >= kSlices) {
       if (options_.on_stuck) options_.on_stuck(missing(round));
       passed = 0;
     }

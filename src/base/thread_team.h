@@ -18,6 +18,11 @@ class ThreadTeam {
   struct Options {
     int threads = 1;
     std::string name = "team";  // for messages
+    // Look a while before going to sleep: segments of a step follow each other within microseconds. Wrong
+    // where threads share cores.
+    bool spin = true;
+    std::function<void(int)> on_start =
+        nullptr;  // called on each further thread, with its number; must not throw
     std::chrono::nanoseconds timeout = std::chrono::seconds(60);
     // Told, in one line, who has not come back; again after every further timeout. May end the process; it
     // must not throw, because the work still refers to the caller's frame.
@@ -44,16 +49,17 @@ class ThreadTeam {
   void dismiss();
   void serve(int member);
   void perform(int member, const std::function<void(int)>& work);
-  void wait_for(int member, std::uint64_t round);
+  void wait_for_all(std::uint64_t round);
   std::string missing(std::uint64_t round) const;
 
   const Options options_;
   std::vector<Member> members_;
   const std::function<void(int)>* work_ = nullptr;  // written before round_, read after it
   std::atomic<std::uint64_t> round_{0};
+  std::atomic<int> left_{0};  // members that have not finished the round
   std::atomic<bool> leaving_{false};
   Mutex mutex_;
-  Condition someone_finished_;
+  Condition all_finished_;
   std::vector<std::thread> threads_;
 };
 

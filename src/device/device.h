@@ -1,10 +1,13 @@
 // A device: something that holds a program's memory and runs its instructions. It knows no strategy.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 
+#include "arithmetic/tree.h"
+#include "program/exchange/exchange.h"
 #include "program/program.h"
 
 namespace lockstep::device {
@@ -20,24 +23,44 @@ struct Minibatch {
 struct StepInput {
   Minibatch minibatch = {};
   float learning_rate = 0;
+  float momentum = 0;
 };
 
 // Which loop is outside where a segment runs over packs. The bits are the same.
 enum class Order { pack, layer };
 
 struct LoadOptions {
-  int most_examples = 256;  // of a step
+  int most_examples = 256;  // of a step, over all devices
   Order order = Order::pack;
+  // The device's part of a minibatch of so many packs.
+  std::function<arithmetic::PackRange(int packs)> share = [](int packs) {
+    return arithmetic::PackRange{0, packs};
+  };
 };
 
-// A program on a device, with the memory for it. Used by one thread at a time.
+// Told by a running segment how far it is. Its functions are called by the device's own threads and must not
+// throw.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  virtual void begin(const program::Instruction& instruction) = 0;
+
+  // The sum over all packs of the device is there, as complete subtrees of the pack tree.
+  virtual void complete(program::BufferId partial) = 0;
+};
+
+// A program on a device, with the memory for it. Used by one thread at a time, but for what a Watcher does
+// about sums that are complete.
 class Executable {
  public:
   virtual ~Executable() = default;
 
-  // Parameters, gradients and the loss, in canonical order.
+  // Parameters, gradients, velocities and the loss, in canonical order.
   virtual void upload(program::BufferId buffer, std::span<const float> values) = 0;
   virtual void download(program::BufferId buffer, std::span<float> values) const = 0;
+
+  // A parameter where it lies, for whoever hashes it. Canonical order.
+  virtual std::span<const float> parameter(program::BufferId buffer) const = 0;
 
   // One example's numbers of an activation, in [channel][y][x] order; example counts within the minibatch.
   // Requires Order::layer, where every pack has a place of its own.
@@ -47,7 +70,27 @@ class Executable {
   virtual std::vector<std::int64_t> tally() const = 0;
 
   // Runs a segment. False if a Check in it found something that is not finite.
-  [[nodiscard]] virtual bool run(std::size_t segment, const StepInput& input) = 0;
+  [[nodiscard]] virtual bool run(std::size_t segment, const StepInput& input, Watcher& watcher) = 0;
+
+  // ---- what an exchange needs. Memory stays where it is.
+
+  // Makes the inbox at least this large. Not during a step.
+  virtual void reserve_inbox(std::size_t floats) = 0;
+
+  // The numbers of a place, but for a verdict's. What is held is gathered from the device's threads first.
+  virtual std::span<float> numbers(const program::exchange::Place& place) = 0;
+
+  // Can it join while a segment runs, on the thread that calls its watcher?
+  virtual bool joins_beside_work() const = 0;
+  virtual void join(std::span<const program::exchange::Join> joins, const StepInput& input) = 0;
+  [[nodiscard]] virtual bool check(std::span<const program::exchange::Range> gradients) = 0;
+  virtual void update(std::span<const program::exchange::Update> updates, const StepInput& input) = 0;
+};
+
+// Where a thread was before.
+class ThreadPlace {
+ public:
+  virtual ~ThreadPlace() = default;
 };
 
 class Device {
@@ -55,6 +98,10 @@ class Device {
   virtual ~Device() = default;
   virtual std::string name() const = 0;  // cpu:0
   virtual std::unique_ptr<Executable> load(const program::Program& program, const LoadOptions& options) = 0;
+
+  // Brings the calling thread, which is going to drive the device, to the device's cores; what it returns
+  // brings it back. Null where there is nothing to do.
+  [[nodiscard]] virtual std::unique_ptr<ThreadPlace> adopt_thread() = 0;
 };
 
 }  // namespace lockstep::device

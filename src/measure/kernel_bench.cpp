@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "measure/instruction_work.h"
+#include "measure/lone_exchange.h"
 #include "measure/one_by_one.h"
 #include "measure/synthetic_minibatch.h"
 #include "measure/turns.h"
@@ -23,7 +24,7 @@ std::vector<std::size_t> segments_to_time(const OneByOne& apart) {
   std::vector<std::size_t> order;
   const std::vector<Segment>& segments = apart.program.segments;
   for (std::size_t i = 0; i < apart.first_single; ++i) {
-    if (segments[i].over == Segment::Over::elements) {
+    if (segments[i].over != Segment::Over::packs) {
       order.push_back(i);
     } else {
       for (std::size_t single = apart.first_single; single < segments.size(); ++single)
@@ -44,12 +45,16 @@ double flops_per_example(const Segment& segment) {
 std::vector<KernelFigure> bench_kernels(const KernelBenchOptions& options, FmaPeak& peak) {
   const OneByOne apart = one_by_one(program::compile_training(model::lenet()));
   const SyntheticMinibatch minibatch(apart.program.input, apart.program.classes, options.examples);
-  const std::unique_ptr<device::Device> device = options.make_device(1);
-  run::Runner runner(*device, apart.program, {.most_examples = options.examples});
+  const std::unique_ptr<run::Crew> crew = options.make_crew(1, 1);
+  run::Runner runner(*crew, apart.program, {.most_examples = options.examples});
   runner.upload(train::initial_weights(model::lenet(), 0));
+  LoneExchange exchange({*crew, apart.program, {&runner.executable()}, minibatch.step_input()},
+                        program::exchange::kinds().front());
+  NobodyWatches nobody;
   const auto run = [&](std::size_t segment) {
-    check(runner.executable().run(segment, minibatch.step_input()), "{} on synthetic examples is not finite",
-          apart.program.segments[segment].name);
+    if (apart.program.segments[segment].over == Segment::Over::exchange) return exchange.run();
+    check(runner.executable().run(segment, minibatch.step_input(), nobody),
+          "{} on synthetic examples is not finite", apart.program.segments[segment].name);
   };
   // fill every buffer with what a step leaves there
   for (std::size_t segment = 0; segment < apart.first_single; ++segment) run(segment);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "measure/fma_peak.h"
-#include "measure/make_device.h"
+#include "measure/make_crew.h"
 #include "measure/pace.h"
 #include "measure/turns.h"
 
@@ -23,12 +23,13 @@ struct KernelFigure {
 };
 
 struct KernelBenchOptions {
-  MakeDevice make_device;
+  MakeCrew make_crew;
   int examples = 256;
   Pace pace{.seconds = 5, .window = 2e-3};
 };
 
-// In the order of the step: what prepares the weights, the instructions over packs, then mean and update.
+// In the order of the step: what prepares the weights, the instructions over packs, then exchange, check and
+// update.
 std::vector<KernelFigure> bench_kernels(const KernelBenchOptions& options, FmaPeak& peak);
 
 }  // namespace lockstep::measure

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "measure/cpu_for_test.h"
+#include "measure/crew_for_test.h"
 
 namespace lockstep::measure {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 TEST(KernelBench, MeasuresEveryPartOfTheStepInItsOrder) {
   FmaPeak peak(device::cpu::choose_kernels(""));
   const std::vector<KernelFigure> figures =
-      bench_kernels({.make_device = make_cpu_for_test,
+      bench_kernels({.make_crew = make_crew_for_test,
                      .examples = 16,
                      .pace = {.seconds = 0, .window = 0, .fewest_rounds = 1}},
                     peak);
@@ -22,12 +22,12 @@ TEST(KernelBench, MeasuresEveryPartOfTheStepInItsOrder) {
     flops += figure.flops;
     EXPECT_GT(figure.time.seconds.median, 0) << figure.name;
   }
-  EXPECT_THAT(
-      names, testing::ElementsAre(
-                 "prepare", "input load", "conv1 forward", "conv2 forward", "linear1 forward",
-                 "linear2 forward", "loss", "linear2 input gradient", "linear2 weight gradient",
-                 "linear1 relu backward", "linear1 input gradient", "linear1 weight gradient", "conv2 unpool",
-                 "conv2 input gradient", "conv2 weight gradient", "conv1 weight gradient", "mean", "update"));
+  EXPECT_THAT(names, testing::ElementsAre(
+                         "prepare", "input load", "conv1 forward", "conv2 forward", "linear1 forward",
+                         "linear2 forward", "loss", "linear2 input gradient", "linear2 weight gradient",
+                         "linear1 relu backward", "linear1 input gradient", "linear1 weight gradient",
+                         "conv2 unpool", "conv2 input gradient", "conv2 weight gradient",
+                         "conv1 weight gradient", "exchange", "check", "update"));
   EXPECT_EQ(flops, 16 * 10'636'800.0) << "the parts are the whole step";
   EXPECT_GT(peak.flops_per_second(), 0) << "the peak is sampled between the windows";
 }

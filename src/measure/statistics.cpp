@@ -22,4 +22,11 @@ Spread spread_of(const std::vector<double>& samples) {
   return {quantile(samples, 0), quantile(samples, 0.25), quantile(samples, 0.5), quantile(samples, 0.75)};
 }
 
+Spread ratio_of(const std::vector<double>& above, const std::vector<double>& below) {
+  check(above.size() == below.size(), "a ratio of {} samples to {}", above.size(), below.size());
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < above.size(); ++i) ratios.push_back(above[i] / below[i]);
+  return spread_of(ratios);
+}
+
 }  // namespace lockstep::measure

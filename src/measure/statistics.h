@@ -17,4 +17,7 @@ struct Spread {
 // Requires: at least one sample.
 Spread spread_of(const std::vector<double>& samples);
 
+// Of what was measured in the same turn. Requires: as many samples of both, at least one.
+Spread ratio_of(const std::vector<double>& above, const std::vector<double>& below);
+
 }  // namespace lockstep::measure

@@ -25,7 +25,12 @@ TEST(Statistics, QuartilesInterpolateBetweenNeighbours) {
 
 TEST(Statistics, OneSampleIsItsOwnSpread) { EXPECT_EQ(spread_of({7}), (Spread{7, 7, 7, 7})); }
 
+TEST(Statistics, RatiosAreTakenTurnByTurn) {
+  EXPECT_EQ(ratio_of({2, 9, 4}, {1, 3, 4}), (Spread{1, 1.5, 2, 2.5}));
+}
+
 TEST(Statistics, NoSamplesIsADefect) {
+  EXPECT_THROW(ratio_of({1}, {1, 2}), Error);
   EXPECT_THROW(quantile({}, 0.5), Error);
   EXPECT_THROW(quantile({1}, 1.5), Error);
 }

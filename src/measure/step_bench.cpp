@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "device/cpu/cores.h"
 #include "measure/training_step.h"
 #include "measure/turns.h"
 #include "model/zoo.h"
@@ -13,14 +14,16 @@ std::vector<StepFigure> bench_steps(const StepBenchOptions& options, FmaPeak& pe
   const SyntheticMinibatch minibatch(model.input, model::classes_of(model), options.examples);
   std::vector<std::unique_ptr<TrainingStep>> steps;
   std::vector<std::function<void()>> runs;
-  for (const int threads : options.threads) {
-    steps.push_back(std::make_unique<TrainingStep>(options.make_device(threads), minibatch));
+  for (const StepSetting& setting : options.settings) {
+    steps.push_back(
+        std::make_unique<TrainingStep>(options.make_crew(setting.devices, setting.threads), minibatch));
     runs.emplace_back([step = steps.back().get()] { step->run(); });
   }
   const std::vector<Timing> times = take_turns(options.pace, peak, runs);
   std::vector<StepFigure> figures;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    figures.push_back({options.threads[i], steps[i]->flops(), times[i]});
+    const StepSetting setting = options.settings[i];
+    figures.push_back({setting, setting.cores_of(device::cpu::usable_cores()), steps[i]->flops(), times[i]});
   }
   return figures;
 }

@@ -1,37 +1,46 @@
-// The whole training step, on several numbers of threads.
+// The whole training step, on several numbers of devices and threads.
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "measure/fma_peak.h"
-#include "measure/make_device.h"
+#include "measure/make_crew.h"
 #include "measure/pace.h"
 #include "measure/turns.h"
 
 namespace lockstep::measure {
 
+struct StepSetting {
+  int devices = 1, threads = 1;  // of each device
+
+  // How many of `usable` it can keep busy.
+  int cores_of(int usable) const { return std::min(devices * threads, usable); }
+};
+
 struct StepFigure {
-  int threads = 1;
+  StepSetting setting;
+  int cores = 1;     // that it can keep busy
   double flops = 0;  // of a step, only what reaches the loss
   Timing time;       // of a step
 
   double flops_per_second() const { return flops / time.seconds.median; }
   // Of the best window of the whole run, and of the windows just before and after: a machine that changes its
   // frequency shows in the difference.
-  double share(double core_peak) const { return flops_per_second() / (core_peak * threads); }
-  double share_then() const { return flops / (time.peak_flops * threads); }
+  double share(double core_peak) const { return flops_per_second() / (core_peak * cores); }
+  double share_then() const { return flops / (time.peak_flops * cores); }
   double seconds_per_epoch() const { return time.seconds.median * kStepsPerEpoch; }
 
   static constexpr int kStepsPerEpoch = 235;  // 60,000 examples by 256
 };
 
 struct StepBenchOptions {
-  MakeDevice make_device;
-  std::vector<int> threads{1};
+  MakeCrew make_crew;
+  std::vector<StepSetting> settings{{}};
   int examples = 256;
   Pace pace{};
 };
 
-// One figure for each number of threads, in their order. The settings take turns.
+// One figure for each setting, in their order. The settings take turns.
 std::vector<StepFigure> bench_steps(const StepBenchOptions& options, FmaPeak& peak);
 
 }  // namespace lockstep::measure

@@ -9,11 +9,21 @@
 #include "train/job.h"
 
 namespace lockstep::measure {
+namespace {
 
-TrainingStep::TrainingStep(std::unique_ptr<device::Device> device, const SyntheticMinibatch& minibatch)
+run::RunnerOptions with_room_for(const SyntheticMinibatch& minibatch, run::RunnerOptions options) {
+  options.most_examples = minibatch.examples();
+  return options;
+}
+
+}  // namespace
+
+TrainingStep::TrainingStep(std::unique_ptr<run::Crew> crew, const SyntheticMinibatch& minibatch,
+                           run::RunnerOptions options)
     : minibatch_(minibatch),
-      device_(std::move(device)),
-      runner_(*device_, program::compile_training(model::lenet()), {.most_examples = minibatch.examples()}),
+      crew_(std::move(crew)),
+      runner_(*crew_, program::compile_training(model::lenet()),
+              with_room_for(minibatch, std::move(options))),
       flops_(flops_per_example(runner_.program()) * minibatch.examples()) {
   runner_.upload(train::initial_weights(model::lenet(), 0));
 }

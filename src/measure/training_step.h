@@ -1,8 +1,7 @@
-// One step of LeNet's training on a device of its own, ready to be run again and again.
+// One step of LeNet's training on devices of its own, ready to be run again and again.
 #pragma once
 #include <memory>
 
-#include "device/device.h"
 #include "measure/synthetic_minibatch.h"
 #include "run/runner.h"
 
@@ -10,8 +9,10 @@ namespace lockstep::measure {
 
 class TrainingStep {
  public:
+  // The room for examples is the minibatch's, whatever the options say.
   // Requires: minibatch outlives it and fits LeNet.
-  TrainingStep(std::unique_ptr<device::Device> device, const SyntheticMinibatch& minibatch);
+  TrainingStep(std::unique_ptr<run::Crew> crew, const SyntheticMinibatch& minibatch,
+               run::RunnerOptions options = {});
 
   void run();
 
@@ -19,7 +20,7 @@ class TrainingStep {
 
  private:
   const SyntheticMinibatch& minibatch_;
-  const std::unique_ptr<device::Device> device_;
+  const std::unique_ptr<run::Crew> crew_;
   run::Runner runner_;
   const double flops_;
 };

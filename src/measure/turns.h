@@ -20,4 +20,8 @@ struct Timing {
 // up, which is not counted, then over and over for a window. Samples the peak before and after every turn.
 std::vector<Timing> take_turns(const Pace& pace, FmaPeak& peak, std::span<const std::function<void()>> runs);
 
+// The same without the peak: seconds of one call, by run and by turn.
+std::vector<std::vector<double>> sample_in_turns(const Pace& pace,
+                                                 std::span<const std::function<void()>> runs);
+
 }  // namespace lockstep::measure

@@ -18,6 +18,17 @@ TEST(Turns, AlternateAndWarmUpOnceATurn) {
   EXPECT_GT(timings[0].peak_flops, 0);
 }
 
+TEST(Turns, WithoutThePeakGiveEverySample) {
+  std::string calls;
+  const std::vector<std::function<void()>> runs{[&] { calls += 'a'; }, [&] { calls += 'b'; }};
+  const std::vector<std::vector<double>> samples =
+      sample_in_turns({.seconds = 0, .window = 0, .fewest_rounds = 3}, runs);
+  EXPECT_EQ(calls, "aabbaabbaabb");
+  ASSERT_EQ(samples.size(), 2U);
+  EXPECT_EQ(samples[0].size(), 3U);
+  EXPECT_EQ(samples[1].size(), 3U);
+}
+
 TEST(Turns, SampleThePeak) {
   FmaPeak peak(device::cpu::choose_kernels(""));
   const std::vector<std::function<void()>> runs{[] {}};

@@ -1,5 +1,7 @@
 #include "program/compile.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "program/node.h"
 
@@ -9,7 +11,7 @@ namespace {
 class Compiler {
  public:
   Compiler(const model::Model& model, const CompileOptions& options)
-      : name_(model.name), parameters_(model::parameters_of(model)), nodes_(lower(model)) {
+      : name_(model.name), options_(options), parameters_(model::parameters_of(model)), nodes_(lower(model)) {
     if (nodes_.empty()) throw Error(Fault::usage, "model {} has no layer that computes", name_);
     if (options.trim) nodes_ = trim(std::move(nodes_));
     if (options.fuse) nodes_ = fuse(std::move(nodes_));
@@ -29,26 +31,21 @@ class Compiler {
     }
     forward();
     backward();
-    segment("mean", Segment::Over::elements, mean_instructions());
-    Segment& mean = program_.segments.back();
-    std::vector<BufferId> checked{program_.loss};
-    checked.insert(checked.end(), program_.gradients.begin(), program_.gradients.end());
-    mean.instructions.push_back({Check{}, "", checked, {}});
-    std::vector<Instruction> updates;
-    for (std::size_t i = 0; i < parameters_.size(); ++i) {
-      updates.push_back({Update{},
-                         parameters_[i].name,
-                         {program_.parameters[i], program_.gradients[i]},
-                         {program_.parameters[i]}});
+    if (options_.momentum) add_velocities();
+    segment("exchange", Segment::Over::exchange, {});
+    if (options_.shard_optimizer == nullptr) {
+      std::vector<BufferId> checked{program_.loss};
+      checked.insert(checked.end(), program_.gradients.begin(), program_.gradients.end());
+      segment("check", Segment::Over::elements, {{Check{}, "", checked, {}}});
+      segment("update", Segment::Over::elements, updates());
     }
-    segment("update", Segment::Over::elements, std::move(updates));
     return finish();
   }
 
   Program evaluation() {
     forward();
     score();
-    segment("mean", Segment::Over::elements, mean_instructions());
+    segment("exchange", Segment::Over::exchange, {});
     return finish();
   }
 
@@ -60,6 +57,7 @@ class Compiler {
   BufferId add_activation(std::string name, const Shape& shape) {
     return add_buffer(std::move(name), Role::activation, static_cast<std::size_t>(shape.elements()));
   }
+  const Buffer& buffer(BufferId id) const { return program_.buffers[static_cast<std::size_t>(id)]; }
   void segment(std::string name, Segment::Over over, std::vector<Instruction> instructions) {
     program_.segments.push_back({std::move(name), over, std::move(instructions)});
   }
@@ -103,6 +101,7 @@ class Compiler {
     loss_partial_ = add_buffer("loss.partial", Role::partial, 1);
     program_.loss = add_buffer("loss", Role::gradient, 1);
     program_.tally = add_buffer("tally", Role::tally, 2 * static_cast<std::size_t>(program_.classes));
+    program_.sums.push_back({loss_partial_, program_.loss});
   }
 
   void score() {
@@ -138,8 +137,12 @@ class Compiler {
   // Returns the gradient of the node's input, or -1 for the last node of the way back, where nobody needs it.
   BufferId backward_convolution(std::size_t i, const ConvolutionNode& n, BufferId gradient, bool last) {
     const Node& node = nodes_[i];
-    const std::vector<BufferId> sums{partials_[static_cast<std::size_t>(n.weight)],
-                                     partials_[static_cast<std::size_t>(n.bias)]};
+    std::vector<BufferId> sums;
+    for (const int parameter : {n.weight, n.bias}) {
+      const auto p = static_cast<std::size_t>(parameter);
+      sums.push_back(partials_[p]);
+      program_.sums.push_back({partials_[p], program_.gradients[p], program_.parameters[p]});
+    }
     if (n.epilogue == Epilogue::relu_average_pool) {
       if (last && n.convolution.chain == arithmetic::WeightGradientAlgorithm::per_lane) {
         packs_.push_back({UnpoolWeightGradient{n.convolution, n.pool},
@@ -170,12 +173,43 @@ class Compiler {
     return first;
   }
 
-  std::vector<Instruction> mean_instructions() const {
-    std::vector<Instruction> means{{Mean{}, "loss", {loss_partial_}, {program_.loss}}};
-    for (std::size_t i = 0; i < partials_.size(); ++i) {
-      means.push_back({Mean{}, parameters_[i].name, {partials_[i]}, {program_.gradients[i]}});
+  // A whole velocity beside each parameter or, with a sharded optimizer, of the part the device owns.
+  void add_velocities() {
+    const exchange::Setting setting = sums_of(program_);
+    const std::vector<exchange::Shard> shards =
+        options_.shard_optimizer == nullptr
+            ? std::vector<exchange::Shard>{}
+            : options_.shard_optimizer->shards(setting.sums, options_.devices);
+    program_.velocities.assign(parameters_.size(), -1);
+    for (std::size_t i = 0; i < program_.sums.size(); ++i) {
+      Sum& sum = program_.sums[i];
+      if (sum.parameter < 0) continue;
+      exchange::Range owned{static_cast<int>(i), 0,
+                            options_.shard_optimizer == nullptr ? setting.sums[i] : 0};
+      for (const exchange::Shard& shard : shards) {
+        if (shard.range.sum == owned.sum && shard.owner == options_.device) owned = shard.range;
+      }
+      sum.velocity_first = owned.first;
+      sum.velocity = add_buffer(buffer(sum.parameter).name + ".velocity", Role::velocity, owned.count);
+      const auto at = std::ranges::find(program_.parameters, sum.parameter) - program_.parameters.begin();
+      program_.velocities[static_cast<std::size_t>(at)] = sum.velocity;
     }
-    return means;
+  }
+
+  std::vector<Instruction> updates() const {
+    std::vector<Instruction> list;
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      Instruction update{Update{},
+                         parameters_[i].name,
+                         {program_.parameters[i], program_.gradients[i]},
+                         {program_.parameters[i]}};
+      if (options_.momentum) {
+        update.inputs.push_back(program_.velocities[i]);
+        update.outputs.push_back(program_.velocities[i]);
+      }
+      list.push_back(std::move(update));
+    }
+    return list;
   }
 
   Program finish() {
@@ -187,6 +221,7 @@ class Compiler {
   }
 
   const std::string name_;
+  const CompileOptions options_;
   std::vector<model::Parameter> parameters_;
   std::vector<Node> nodes_;
   Program program_;
@@ -205,6 +240,15 @@ Program compile_training(const model::Model& model, const CompileOptions& option
 
 Program compile_evaluation(const model::Model& model, const CompileOptions& options) {
   return Compiler(model, options).evaluation();
+}
+
+exchange::Setting sums_of(const Program& program) {
+  exchange::Setting setting;
+  for (const Sum& sum : program.sums) {
+    setting.sums.push_back(program.buffers[static_cast<std::size_t>(sum.partial)].elements);
+    setting.trained.push_back(sum.parameter >= 0);
+  }
+  return setting;
 }
 
 }  // namespace lockstep::program

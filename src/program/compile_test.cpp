@@ -18,7 +18,7 @@ std::vector<std::string> words(const Segment& segment) {
 
 TEST(Compile, TrainingOfLeNetIsThisList) {
   const Program p = compile_training(model::lenet());
-  ASSERT_EQ(p.segments.size(), 4U);
+  ASSERT_EQ(p.segments.size(), 5U);
   EXPECT_EQ(
       words(p.segments[1]),
       (std::vector<std::string>{
@@ -29,8 +29,9 @@ TEST(Compile, TrainingOfLeNetIsThisList) {
           "unpool + weight gradient conv1+relu1+pool1"}));
   EXPECT_EQ(p.segments[0].instructions.size(),
             7U);  // four forward, three backward: the picture needs no gradient
-  EXPECT_EQ(p.segments[2].instructions.size(), 10U);
-  EXPECT_EQ(p.segments[3].instructions.size(), 8U);
+  EXPECT_EQ(p.segments[2].over, Segment::Over::exchange);
+  EXPECT_EQ(p.segments[3].instructions.size(), 1U);
+  EXPECT_EQ(p.segments[4].instructions.size(), 8U);
   EXPECT_EQ(p.parameters.size(), 8U);
   EXPECT_EQ(p.gradients.size(), 8U);
 }
@@ -45,14 +46,14 @@ TEST(Compile, EvaluationOfLeNetIsThisList) {
 
 TEST(Compile, TheCheckStandsBeforeEveryUpdate) {
   const Program p = compile_training(model::mlp());
-  EXPECT_TRUE(std::holds_alternative<Check>(p.segments[2].instructions.back().operation));
-  EXPECT_EQ(p.segments[2].instructions.back().inputs.size(), 1 + p.parameters.size());
-  EXPECT_EQ(p.segments[3].name, "update");
+  EXPECT_TRUE(std::holds_alternative<Check>(p.segments[3].instructions.back().operation));
+  EXPECT_EQ(p.segments[3].instructions.back().inputs.size(), 1 + p.parameters.size());
+  EXPECT_EQ(p.segments[4].name, "update");
 }
 
 TEST(Program, PrintsForAPerson) {
   const std::string text = to_text(compile_training(model::mlp()));
-  EXPECT_EQ(text.substr(0, text.find("segment mean")),
+  EXPECT_EQ(text.substr(0, text.find("segment exchange")),
             "segment prepare, elements divided among threads\n"
             "  prepare                  linear1.weight      for forward                                   "
             "linear1.weight -> linear1.weight.forward\n"

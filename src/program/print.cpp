@@ -45,14 +45,77 @@ struct SizesOf {
   }
 };
 
+struct ExchangeText {
+  const Program& program;
+
+  std::string name(const exchange::Range& range) const {
+    const Sum& sum = program.sums[static_cast<std::size_t>(range.sum)];
+    const BufferId named = sum.parameter >= 0 ? sum.parameter : sum.gradient;
+    return fmt::format("{}[{}, {})", program.buffers[static_cast<std::size_t>(named)].name, range.first,
+                       range.first + range.count);
+  }
+  std::string name(const exchange::Place& place) const {
+    switch (place.of) {
+      case exchange::Place::Of::held:
+        return fmt::format("partial sum {} of {}", place.slot, name(place.range));
+      case exchange::Place::Of::inbox:
+        return "partial sum of " + name(place.range);
+      case exchange::Place::Of::gradient:
+        return "gradient of " + name(place.range);
+      case exchange::Place::Of::parameter:
+        return name(place.range);
+      case exchange::Place::Of::verdict:
+        break;
+    }
+    return "verdict";
+  }
+  std::string operator()(const exchange::Send& o) const {
+    return fmt::format("send {} to device {}", name(o.place), o.to);
+  }
+  std::string operator()(const exchange::Receive& o) const {
+    return fmt::format("receive {} from device {}", name(o.place), o.from);
+  }
+  std::string operator()(const exchange::Join& o) const {
+    return fmt::format("join {} partial sums of {}", o.subtrees.size(), name(o.range));
+  }
+  std::string operator()(const exchange::Check&) const { return "check"; }
+  std::string operator()(const exchange::Agree&) const { return "agree"; }
+  std::string operator()(const exchange::Update& o) const { return "update " + name(o.range); }
+};
+
+std::string_view words_for(Segment::Over over) {
+  switch (over) {
+    case Segment::Over::packs:
+      return "for each pack";
+    case Segment::Over::elements:
+      return "elements divided among threads";
+    case Segment::Over::exchange:
+      return "beginning while packs still run";
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string to_text(const Instruction& instruction) {
+  const std::string_view name = operation_name(instruction.operation);
+  return instruction.layer.empty() ? std::string(name) : fmt::format("{} of {}", name, instruction.layer);
+}
+
+std::string to_text(const exchange::Instruction& instruction, const Program& program) {
+  return std::visit(ExchangeText{program}, instruction.operation);
+}
+
+std::string to_text(const exchange::List& list, const Program& program) {
+  std::string text;
+  for (const exchange::Instruction& instruction : list) text += "  " + to_text(instruction, program) + '\n';
+  return text;
+}
 
 std::string to_text(const Program& program) {
   std::string text;
   for (const Segment& segment : program.segments) {
-    text += fmt::format(
-        "segment {}, {}\n", segment.name,
-        segment.over == Segment::Over::packs ? "for each pack" : "elements divided among threads");
+    text += fmt::format("segment {}, {}\n", segment.name, words_for(segment.over));
     for (const Instruction& i : segment.instructions) {
       text += fmt::format("  {:<25}{:<20}{:<46}{}", operation_name(i.operation), i.layer,
                           std::visit(SizesOf{}, i.operation), names(program, i.inputs));

@@ -44,9 +44,10 @@ struct SignatureOf {
   Signature operator()(const UnpoolWeightGradient&) const {
     return {"unpool + weight gradient", {activation, activation, mask}, {partial, partial}, 3, 2};
   }
-  Signature operator()(const Mean&) const { return {"mean", {partial}, {gradient}, 1, 1}; }
   Signature operator()(const Check&) const { return {"check", {}, {}, 1, 0}; }
-  Signature operator()(const Update&) const { return {"update", {parameter, gradient}, {parameter}, 2, 1}; }
+  Signature operator()(const Update&) const {
+    return {"update", {parameter, gradient, velocity}, {parameter, velocity}, 2, 1};
+  }
 };
 
 void check_roles(const Program& program, std::string_view name, std::span<const BufferId> ids,

@@ -21,6 +21,7 @@ enum class Role {
   prepared,    // a parameter as the device's kernels want it; its size is the device's business
   partial,     // sums over packs, still in the pack tree
   gradient,    // a finished mean
+  velocity,    // momentum's memory of a parameter, or of the part of it that the device owns
   tally,       // counts of examples by class: seen, then right
 };
 
@@ -67,13 +68,12 @@ struct UnpoolWeightGradient {  // [x, dy, mask] -> [weight partial, bias partial
   Convolution convolution;
   Pool pool;
 };
-struct Mean {};    // [partial] -> [gradient]: the rest of the pack tree, divided by the examples of the step
 struct Check {};   // [gradient]: the step ends with an error unless all of it is finite
-struct Update {};  // [parameter, gradient] -> [parameter]
+struct Update {};  // [parameter, gradient] -> [parameter] or, with momentum, [.., velocity] -> [.., velocity]
 
 using Operation =
     std::variant<Load, Prepare, Forward, ReluForward, ReluBackward, PoolForward, PoolBackward, Unpool, Loss,
-                 InputGradient, WeightGradient, UnpoolWeightGradient, Mean, Check, Update>;
+                 InputGradient, WeightGradient, UnpoolWeightGradient, Check, Update>;
 
 struct Instruction {
   Operation operation;
@@ -86,10 +86,19 @@ struct Segment {
   enum class Over {
     packs,     // every instruction for each pack of the device
     elements,  // every instruction once, its elements divided among the threads
+    exchange,  // the exchange's list for the packs of the step, which starts while packs still run
   };
   std::string name;
   Over over = Over::packs;
   std::vector<Instruction> instructions;
+};
+
+// A sum over the minibatch: partial sums that an exchange turns into a gradient.
+struct Sum {
+  BufferId partial = -1, gradient = -1;
+  BufferId parameter = -1;         // whose gradient it is; -1: the loss
+  BufferId velocity = -1;          // -1: without momentum
+  std::size_t velocity_first = 0;  // the element of the parameter that the velocity starts at
 };
 
 struct Program {
@@ -99,8 +108,9 @@ struct Program {
   int classes = 0;
 
   // Where the caller finds things. Parameters and gradients are in model order.
-  std::vector<BufferId> parameters, gradients;
-  BufferId loss = -1;  // gradient-like: one element, the mean loss
+  std::vector<BufferId> parameters, gradients, velocities;
+  std::vector<Sum> sums;  // in the order they become complete
+  BufferId loss = -1;     // gradient-like: one element, the mean loss
   BufferId tally = -1;
 };
 

@@ -35,22 +35,28 @@ std::vector<int> epoch_ticks(int epochs, int most) {
   }
 }
 
-double loss_axis_top(std::span<const train::EpochReport> epochs) {
+double value_axis_top(double highest, double least) {
   constexpr double kLargest = 1e30;
-  double highest = 0;
-  for (const train::EpochReport& epoch : epochs) {
-    if (std::isfinite(epoch.train_loss)) highest = std::max(highest, std::min(epoch.train_loss, kLargest));
-  }
-  for (double power = 1;; power *= 10) {
+  const double bound = std::max(std::min(highest, kLargest), least);
+  for (int digits = static_cast<int>(std::floor(std::log10(bound)));; ++digits) {
+    const double power = std::pow(10, digits);
     for (const double factor : {0.5, 1.0, 2.5}) {
-      if (factor * power >= highest) return factor * power;
+      if (factor * power >= bound) return factor * power;
     }
   }
 }
 
+double loss_axis_top(std::span<const train::EpochReport> epochs) {
+  double highest = 0;
+  for (const train::EpochReport& epoch : epochs) {
+    if (std::isfinite(epoch.train_loss)) highest = std::max(highest, epoch.train_loss);
+  }
+  return value_axis_top(highest, 0.5);
+}
+
 std::string value_label(double top, int step) {
   const double value = top * step / kValueSteps;
-  return top < 10 ? fmt::format("{:.1f}", value) : fmt::format("{:g}", value);
+  return top >= 0.5 && top < 10 ? fmt::format("{:.1f}", value) : fmt::format("{:g}", value);
 }
 
 }  // namespace lockstep::report

@@ -39,11 +39,21 @@ TEST(LossAxis, TopIsTheNextRoundNumber) {
   EXPECT_EQ(loss_axis_top({}), 0.5);
 }
 
+TEST(ValueAxis, TopHoldsTheHighestAndTheLeast) {
+  EXPECT_EQ(value_axis_top(3.4, 0.01), 5.0);
+  EXPECT_EQ(value_axis_top(5.0, 0.01), 5.0);
+  EXPECT_DOUBLE_EQ(value_axis_top(0.03, 0.01), 0.05);
+  EXPECT_DOUBLE_EQ(value_axis_top(0.2, 0.01), 0.25);
+  EXPECT_DOUBLE_EQ(value_axis_top(0, 0.01), 0.01);
+  EXPECT_GE(value_axis_top(std::numeric_limits<double>::infinity(), 0.01), 1e30);
+}
+
 TEST(ValueLabel, IsShort) {
   EXPECT_EQ(value_label(1, 4), "0.8");
   EXPECT_EQ(value_label(2.5, 5), "2.5");
   EXPECT_EQ(value_label(2.5, 0), "0.0");
   EXPECT_EQ(value_label(25, 1), "5");
+  EXPECT_EQ(value_label(0.05, 2), "0.02");
 }
 
 }  // namespace

@@ -9,14 +9,29 @@
 
 namespace lockstep::report {
 
+namespace {
+
+std::string devices_json(const std::vector<run::DeviceTimes>& devices) {
+  std::string text;
+  for (const run::DeviceTimes& times : devices) {
+    text += fmt::format(R"({}{{"compute":{:.6f},"exchange":{:.6f},"wait":{:.6f}}})", text.empty() ? "" : ",",
+                        times.compute, times.exchange, times.wait);
+  }
+  return text;
+}
+
+}  // namespace
+
 MetricsJsonl::MetricsJsonl(std::ostream& out, std::string path) : out_(out), path_(std::move(path)) {}
 
 // Written by hand: the JSON library widens a float to double and would print digits that were never there.
 void MetricsJsonl::on_step(const train::StepReport& step) {
-  out_ << fmt::format(R"({{"epoch":{},"step":{},"global_step":{},"examples":{},"loss":{},"seconds":{}}})",
-                      step.epoch, step.step, step.global_step, step.examples, json_number(step.loss),
-                      json_number(step.seconds))
-       << '\n';
+  out_
+      << fmt::format(
+             R"({{"epoch":{},"step":{},"global_step":{},"examples":{},"loss":{},"seconds":{},"devices":[{}]}})",
+             step.epoch, step.step, step.global_step, step.examples, json_number(step.loss),
+             json_number(step.seconds), devices_json(step.devices))
+      << '\n';
   require_written(out_, path_);
 }
 

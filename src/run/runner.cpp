@@ -1,38 +1,230 @@
 #include "run/runner.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "base/error.h"
+#include "plan/deal.h"
+#include "program/compile.h"
+#include "run/exchange_run.h"
 
 namespace lockstep::run {
+namespace {
 
-Runner::Runner(device::Device& device, program::Program program, const device::LoadOptions& options)
-    : program_(std::move(program)), executable_(device.load(program_, options)) {}
+namespace exchange = program::exchange;
 
-void Runner::upload(const Weights& weights) {
-  check(weights.size() == program_.parameters.size(), "{} tensors for {} parameters", weights.size(),
-        program_.parameters.size());
-  for (std::size_t i = 0; i < weights.size(); ++i) executable_->upload(program_.parameters[i], weights[i]);
+std::vector<exchange::Shard> shards_of(const program::Program& program, const RunnerOptions& options,
+                                       int devices) {
+  const exchange::Kind& kind = options.exchange != nullptr ? *options.exchange : exchange::kinds().front();
+  return kind.shards(program::sums_of(program).sums, devices);
 }
 
-Weights Runner::download() const {
+std::size_t elements(const program::Program& program, program::BufferId id) {
+  return program.buffers[static_cast<std::size_t>(id)].elements;
+}
+
+// All at once where nothing can overlap anyway.
+std::size_t smallest_group(const Crew& crew) {
+  return crew.shares_cores() ? std::numeric_limits<std::size_t>::max() : exchange::kSmallestGroup;
+}
+
+}  // namespace
+
+// What belongs to one device of a run.
+struct Runner::Worker final : device::Watcher {
+  Worker(Crew& crew, const program::Program& program, int device, const device::LoadOptions& options)
+      : activity(crew.activity(device)),
+        executable(crew.device(device).load(program, options)),
+        exchange_run({*executable, program, crew.transport(device), activity, clock, device, crew.size(),
+                      smallest_group(crew)}) {}
+
+  void begin(const program::Instruction& instruction) override {
+    activity.instruction = &instruction;
+    activity.moves.fetch_add(1, std::memory_order_relaxed);
+  }
+  void complete(program::BufferId partial) override {
+    try {
+      exchange_run.complete(partial);
+    } catch (...) {
+      // What is wrong with the exchange shows again in its finish(), on the worker.
+    }
+  }
+
+  Activity& activity;
+  const std::unique_ptr<device::Executable> executable;
+  StepClock clock;
+  DeviceTrace trace;
+  ExchangeRun exchange_run;
+  bool finite = true;
+};
+
+Runner::Runner(std::unique_ptr<Crew> own, Crew* crew, std::vector<program::Program> programs,
+               const RunnerOptions& options)
+    : options_(options),
+      own_crew_(std::move(own)),
+      crew_(crew != nullptr ? crew : own_crew_.get()),
+      programs_(std::move(programs)),
+      shards_(shards_of(programs_[0], options, crew_->size())) {
+  check(static_cast<int>(programs_.size()) == crew_->size(), "{} programs for {} devices", programs_.size(),
+        crew_->size());
+  workers_.resize(programs_.size());
+  const auto start = StepClock::Clock::now();
+  crew_->run([&](int device) {
+    const auto d = static_cast<std::size_t>(device);
+    const auto share = [device, devices = crew_->size()](int packs) {
+      return plan::deal_packs({0, packs}, devices)[static_cast<std::size_t>(device)];
+    };
+    workers_[d] = std::make_unique<Worker>(
+        *crew_, programs_[d], device, device::LoadOptions{options_.most_examples, options_.order, share});
+    workers_[d]->trace.device = crew_->device(device).name();
+    if (options_.trace) workers_[d]->clock.keep(&workers_[d]->trace, start);
+  });
+  if (options_.record) hashes_.resize(program().parameters.size());
+}
+
+Runner::Runner(Crew& crew, std::vector<program::Program> programs, const RunnerOptions& options)
+    : Runner(nullptr, &crew, std::move(programs), options) {}
+
+Runner::Runner(Crew& crew, const program::Program& program, const RunnerOptions& options)
+    : Runner(nullptr, &crew, std::vector(static_cast<std::size_t>(crew.size()), program), options) {}
+
+Runner::Runner(device::Device& device, const program::Program& program, const RunnerOptions& options)
+    : Runner(std::make_unique<Crew>(std::vector{&device}), nullptr, {program}, options) {}
+
+Runner::~Runner() = default;
+
+device::Executable& Runner::executable(int device) {
+  return *workers_.at(static_cast<std::size_t>(device))->executable;
+}
+
+// Nobody still copies from a device's memory.
+void Runner::quiesce() {
+  crew_->run([&](int device) { workers_[static_cast<std::size_t>(device)]->exchange_run.drain(); });
+}
+
+void Runner::upload(const Weights& weights) {
+  check(weights.size() == program().parameters.size(), "{} tensors for {} parameters", weights.size(),
+        program().parameters.size());
+  quiesce();
+  for (const auto& worker : workers_) {
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      worker->executable->upload(program().parameters[i], weights[i]);
+  }
+}
+
+void Runner::upload_velocity(const Weights& velocity) {
+  quiesce();
+  for (std::size_t d = 0; d < workers_.size(); ++d) {
+    for (const program::Sum& sum : programs_[d].sums) {
+      if (sum.velocity < 0) continue;
+      const auto at =
+          std::ranges::find(programs_[d].parameters, sum.parameter) - programs_[d].parameters.begin();
+      workers_[d]->executable->upload(sum.velocity,
+                                      std::span(velocity.at(static_cast<std::size_t>(at)))
+                                          .subspan(sum.velocity_first, elements(programs_[d], sum.velocity)));
+    }
+  }
+}
+
+Weights Runner::download(int device) const {
   Weights weights;
-  for (const program::BufferId id : program_.parameters) {
-    weights.emplace_back(program_.buffers[static_cast<std::size_t>(id)].elements);
-    executable_->download(id, weights.back());
+  for (const program::BufferId id : program().parameters) {
+    weights.emplace_back(elements(program(), id));
+    workers_.at(static_cast<std::size_t>(device))->executable->download(id, weights.back());
   }
   return weights;
 }
 
-StepResult Runner::step(const device::StepInput& input) {
-  StepResult result;
-  for (std::size_t segment = 0; segment < program_.segments.size() && result.finite; ++segment) {
-    result.finite = executable_->run(segment, input);
+Weights Runner::download_velocity() const {
+  Weights velocity;
+  if (program().velocities.empty()) return velocity;
+  for (const program::BufferId id : program().parameters) velocity.emplace_back(elements(program(), id));
+  for (std::size_t d = workers_.size(); d-- > 0;) {
+    for (const program::Sum& sum : programs_[d].sums) {
+      if (sum.velocity < 0) continue;
+      const auto at =
+          std::ranges::find(programs_[d].parameters, sum.parameter) - programs_[d].parameters.begin();
+      workers_[d]->executable->download(
+          sum.velocity, std::span(velocity[static_cast<std::size_t>(at)])
+                            .subspan(sum.velocity_first, elements(programs_[d], sum.velocity)));
+    }
   }
-  executable_->download(program_.loss, {&result.loss, 1});
-  const std::vector<std::int64_t> tally = executable_->tally();
-  const auto middle = tally.begin() + program_.classes;
-  result.seen.assign(tally.begin(), middle);
-  result.right.assign(middle, tally.end());
+  return velocity;
+}
+
+const std::vector<exchange::List>& Runner::lists_for(int packs) {
+  const auto found = lists_.find(packs);
+  if (found != lists_.end()) return found->second;
+  exchange::Setting setting = program::sums_of(program());
+  setting.packs = packs;
+  setting.shares = plan::deal_packs({0, packs}, crew_->size());
+  setting.shard_optimizer = options_.shard_optimizer;
+  setting.smallest_group = smallest_group(*crew_);
+  const std::vector<exchange::List>& lists = lists_[packs] = options_.emit(setting, shards_);
+  quiesce();
+  for (std::size_t d = 0; d < workers_.size(); ++d)
+    workers_[d]->executable->reserve_inbox(exchange::inbox_floats(lists[d]));
+  return lists;
+}
+
+StepResult Runner::step(const device::StepInput& input) {
+  const std::vector<exchange::List>& lists =
+      lists_for(arithmetic::pack_count(static_cast<int>(input.minibatch.examples.size())));
+  ++steps_;
+  crew_->run([&](int device) { run_step(device, input, lists[static_cast<std::size_t>(device)]); });
+  StepResult result;
+  result.finite = workers_[0]->finite;
+  executable(0).download(program().loss, {&result.loss, 1});
+  result.seen.assign(static_cast<std::size_t>(program().classes), 0);
+  result.right = result.seen;
+  for (const auto& worker : workers_) {
+    check(worker->finite == result.finite, "devices disagree about whether step {} is finite", steps_);
+    const std::vector<std::int64_t> tally = worker->executable->tally();
+    for (std::size_t c = 0; c < result.seen.size(); ++c) {
+      result.seen[c] += tally[c];
+      result.right[c] += tally[result.seen.size() + c];
+    }
+    result.devices.push_back(worker->clock.times());
+  }
+  result.hashes = hashes_;
   return result;
+}
+
+void Runner::run_step(int device, const device::StepInput& input, const exchange::List& list) {
+  Worker& worker = *workers_[static_cast<std::size_t>(device)];
+  const std::vector<program::Segment>& segments = program().segments;
+  const auto start = StepClock::Clock::now();
+  worker.activity.step = steps_;
+  worker.clock.begin(steps_);
+  worker.exchange_run.begin(list, input);
+  worker.finite = true;
+  for (std::size_t segment = 0; segment < segments.size() && worker.finite; ++segment) {
+    const auto from = StepClock::Clock::now();
+    if (segments[segment].over == program::Segment::Over::exchange) {
+      worker.finite = worker.exchange_run.finish();
+      continue;
+    }
+    worker.finite = worker.executable->run(segment, input, worker);
+    if (options_.trace) worker.clock.add(TraceSpan::Lane::compute, from, segments[segment].name);
+  }
+  if (options_.record && worker.finite) hash_own_parameters(device);
+  worker.activity.instruction = nullptr;
+  worker.clock.end(start);
+}
+
+// Parameter i is hashed by device i mod k, from its own replica.
+void Runner::hash_own_parameters(int device) {
+  for (std::size_t i = static_cast<std::size_t>(device); i < hashes_.size(); i += workers_.size()) {
+    const std::span<const float> numbers =
+        workers_[static_cast<std::size_t>(device)]->executable->parameter(program().parameters[i]);
+    hashes_[i] = hash128(std::as_bytes(numbers));
+  }
+}
+
+std::vector<DeviceTrace> Runner::traces() const {
+  std::vector<DeviceTrace> traces;
+  for (const auto& worker : workers_) traces.push_back(worker->trace);
+  return traces;
 }
 
 }  // namespace lockstep::run

@@ -1,10 +1,13 @@
-// Runs a program step by step on its device. It executes the list and nothing else.
+// Runs a program step by step on the devices of a crew. It executes the lists and nothing else.
 #pragma once
+#include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
-#include "device/device.h"
-#include "program/program.h"
+#include "base/hash.h"
+#include "run/crew.h"
+#include "run/step_clock.h"
 
 namespace lockstep::run {
 
@@ -12,27 +15,74 @@ namespace lockstep::run {
 using Weights = std::vector<std::vector<float>>;
 
 struct StepResult {
-  bool finite = true;                     // else a Check stopped the step before anything was updated
+  bool finite = true;                     // else a check stopped the step before anything was updated
   float loss = 0;                         // mean over the minibatch
   std::vector<std::int64_t> seen, right;  // by class
+  std::vector<Hash128> hashes;            // of the parameters after the step, if they are recorded
+  std::vector<DeviceTimes> devices;       // by device
+};
+
+struct RunnerOptions {
+  int most_examples = 256;
+  device::Order order = device::Order::pack;
+  const program::exchange::Kind* exchange = nullptr;  // null: the best
+  bool shard_optimizer = false;  // the programs must be compiled so, with the same exchange
+  bool record = false;           // hash every parameter after each step, the tensors dealt over the devices
+  bool trace = false;            // keep what every device did and when
+
+  // Makes the lists of all devices.
+  std::function<std::vector<program::exchange::List>(const program::exchange::Setting&,
+                                                     std::span<const program::exchange::Shard>)>
+      emit = program::exchange::emit;
 };
 
 class Runner {
  public:
-  // Requires: device outlives the runner.
-  Runner(device::Device& device, program::Program program, const device::LoadOptions& options);
+  // One program a device, equal but for the parts of an optimizer they own. Requires: crew outlives it.
+  Runner(Crew& crew, std::vector<program::Program> programs, const RunnerOptions& options);
+  // The same program on every device.
+  Runner(Crew& crew, const program::Program& program, const RunnerOptions& options);
+  // On one device.
+  Runner(device::Device& device, const program::Program& program, const RunnerOptions& options);
 
+  ~Runner();
+  Runner(const Runner&) = delete;
+  Runner& operator=(const Runner&) = delete;
+
+  // To every device; a velocity only where a device has it.
   void upload(const Weights& weights);
-  Weights download() const;
+  void upload_velocity(const Weights& velocity);
+
+  // A device's own replica. The velocity is put together from those who own its parts.
+  Weights download(int device = 0) const;
+  Weights download_velocity() const;
 
   StepResult step(const device::StepInput& input);
 
-  const program::Program& program() const { return program_; }
-  device::Executable& executable() { return *executable_; }
+  const program::Program& program() const { return programs_[0]; }
+  Crew& crew() { return *crew_; }
+  device::Executable& executable(int device = 0);
+  std::vector<DeviceTrace> traces() const;
 
  private:
-  const program::Program program_;
-  const std::unique_ptr<device::Executable> executable_;
+  struct Worker;
+
+  Runner(std::unique_ptr<Crew> own, Crew* crew, std::vector<program::Program> programs,
+         const RunnerOptions& options);
+  const std::vector<program::exchange::List>& lists_for(int packs);
+  void run_step(int device, const device::StepInput& input, const program::exchange::List& list);
+  void hash_own_parameters(int device);
+  void quiesce();
+
+  const RunnerOptions options_;
+  const std::unique_ptr<Crew> own_crew_;  // of the one-device constructor
+  Crew* const crew_;
+  const std::vector<program::Program> programs_;
+  const std::vector<program::exchange::Shard> shards_;
+  std::map<int, std::vector<program::exchange::List>> lists_;  // by packs
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<Hash128> hashes_;
+  std::int64_t steps_ = 0;
 };
 
 }  // namespace lockstep::run

@@ -19,8 +19,8 @@ struct Evaluation {
 
 class Evaluator {
  public:
-  // Requires: device and dataset outlive it.
-  Evaluator(device::Device& device, const model::Model& model, const data::Dataset& dataset);
+  // Requires: crew and dataset outlive it.
+  Evaluator(run::Crew& crew, const model::Model& model, const data::Dataset& dataset);
 
   Evaluation evaluate(const Weights& weights);
 

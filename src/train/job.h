@@ -18,6 +18,7 @@ struct Job {
   int batch = 256;
   float learning_rate = 0.2f;
   int epochs = 10;
+  float momentum = 0;
 };
 
 // Weights N(0, sigma), biases 0, by the seed.

@@ -4,35 +4,32 @@
 #include <string>
 #include <vector>
 
+#include "base/hash.h"
+#include "run/step_clock.h"
+#include "store/finished_epoch.h"
+
 namespace lockstep::train {
+
+using EpochReport = store::FinishedEpoch;
 
 struct RunStart {
   std::string model;
   int epochs = 0;
   std::int64_t steps_per_epoch = 0;
   std::int64_t examples_per_epoch = 0;
-  std::vector<std::string> devices;  // cpu:0
+  std::vector<std::string> devices;    // cpu:0
+  std::vector<EpochReport> done = {};  // epochs of a training that is taken up again
 };
 
 struct StepReport {
-  int epoch = 0;                 // from 1
-  std::int64_t step = 0;         // in the epoch, from 1
-  std::int64_t global_step = 0;  // since the start of training, from 1
-  std::int64_t examples = 0;     // of this minibatch
-  float loss = 0;                // mean over the minibatch
-  double seconds = 0;            // of this step
-};
-
-struct EpochReport {
-  int epoch = 0;          // from 1
-  double train_loss = 0;  // mean over the epoch's examples
-  double seconds = 0;     // of training, without evaluation
-  double evaluation_seconds = 0;
-  std::int64_t test_correct = 0, test_examples = 0;
-  float test_loss = 0;
-  double test_accuracy() const {
-    return static_cast<double>(test_correct) / static_cast<double>(test_examples);
-  }
+  int epoch = 0;                               // from 1
+  std::int64_t step = 0;                       // in the epoch, from 1
+  std::int64_t global_step = 0;                // since the start of training, from 1
+  std::int64_t examples = 0;                   // of this minibatch
+  float loss = 0;                              // mean over the minibatch
+  double seconds = 0;                          // of this step
+  std::vector<run::DeviceTimes> devices = {};  // where each device's time went
+  std::vector<Hash128> hashes = {};            // of the parameters after the step, if they are recorded
 };
 
 struct RunEnd {

@@ -1,13 +1,11 @@
 #include "train/trainer.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 
 #include "base/error.h"
-#include "data/shuffle.h"
-#include "program/compile.h"
 #include "train/divergence.h"
+#include "train/minibatches.h"
 
 namespace lockstep::train {
 namespace {
@@ -20,73 +18,95 @@ double seconds_since(Clock::time_point start) {
 
 class Loop {
  public:
-  Loop(const Job& job, const data::Split& data, device::Device& device, const TrainOptions& options)
+  Loop(const Job& job, const data::Split& data, run::Crew& crew, const TrainOptions& options)
       : job_(job),
         data_(data),
-        device_(device),
+        crew_(crew),
         options_(options),
-        runner_(device, program::compile_training(job.model),
-                {.most_examples = job.batch, .order = options.order}),
-        evaluator_(device, job.model, data.test) {
+        runner_(make_training_runner(crew, job, options.machine)),
+        evaluator_(crew, job.model, data.test),
+        minibatches_(job.seed, data.train.size(), job.batch) {
     check_fits(job.model, data.train);
-    runner_.upload(options.start ? *options.start : initial_weights(job.model, job.seed));
+    if (options.resume) {
+      state_ = *options.resume;
+    } else {
+      state_.weights = options.start ? *options.start : initial_weights(job.model, job.seed);
+    }
+    runner_->upload(state_.weights);
+    if (!state_.velocity.empty()) runner_->upload_velocity(state_.velocity);
   }
 
   TrainResult run() {
-    const auto count = static_cast<std::int64_t>(data_.train.size());
     for (Observer* o : options_.observers) {
-      o->on_start(
-          {job_.model.name, job_.epochs, (count + job_.batch - 1) / job_.batch, count, {device_.name()}});
+      o->on_start({job_.model.name, job_.epochs, minibatches_.per_epoch(),
+                   static_cast<std::int64_t>(data_.train.size()), crew_.names(), state_.epochs});
     }
-    TrainResult result;
-    for (int epoch = 1; epoch <= job_.epochs && !result.interrupted; ++epoch) {
-      EpochReport report;
-      report.epoch = epoch;
-      result.interrupted = !train_epoch(report);
-      if (result.interrupted) break;
-      evaluate(report);
-      result.epochs.push_back(report);
-      for (Observer* o : options_.observers) o->on_epoch(report);
+    save();
+    bool interrupted = false;
+    for (; state_.epoch <= job_.epochs && !interrupted; next_epoch()) {
+      interrupted = !train_epoch();
+      if (interrupted) break;
     }
-    result.weights = runner_.download();
-    return result;
+    save();
+    return {runner_->download(), state_.epochs, interrupted, runner_->traces()};
   }
 
  private:
   // False if a stop was asked for.
-  bool train_epoch(EpochReport& report) {
-    const auto start = Clock::now();
-    const std::vector<std::uint32_t> order = data::epoch_order(
-        job_.seed, static_cast<std::uint32_t>(report.epoch), static_cast<std::uint32_t>(data_.train.size()));
-    const auto batch = static_cast<std::size_t>(job_.batch);
-    std::int64_t step = 0;
-    for (std::size_t first = 0; first < order.size(); first += batch) {
+  bool train_epoch() {
+    const auto from = Clock::now();
+    const double before = state_.seconds;
+    while (state_.step_in_epoch < minibatches_.per_epoch()) {
       if (options_.stop()) return false;
-      const std::span examples = std::span(order).subspan(first, std::min(batch, order.size() - first));
-      const auto step_start = Clock::now();
-      const float loss = train_step(examples);
-      report.train_loss += static_cast<double>(loss) * static_cast<double>(examples.size());
-      const StepReport step_report{report.epoch, ++step,
-                                   global_step_, static_cast<std::int64_t>(examples.size()),
-                                   loss,         seconds_since(step_start)};
-      for (Observer* o : options_.observers) o->on_step(step_report);
+      train_step();
+      state_.seconds = before + seconds_since(from);
+      const bool last = state_.step_in_epoch == minibatches_.per_epoch();
+      if (options_.checkpoint_every > 0 && state_.step % options_.checkpoint_every == 0 && !last) save();
     }
-    report.train_loss /= static_cast<double>(order.size());
-    report.seconds = seconds_since(start);
+    EpochReport report;
+    report.epoch = state_.epoch;
+    report.train_loss = state_.loss_sum / static_cast<double>(data_.train.size());
+    report.seconds = state_.seconds;
+    evaluate(report);
+    state_.epochs.push_back(report);
+    for (Observer* o : options_.observers) o->on_epoch(report);
     return true;
   }
 
-  float train_step(std::span<const std::uint32_t> examples) {
-    ++global_step_;
-    const device::StepInput input{{data_.train.pixels.data(), data_.train.labels.data(), examples},
-                                  job_.learning_rate};
-    const run::StepResult result = runner_.step(input);
+  void next_epoch() {
+    ++state_.epoch;
+    state_.step_in_epoch = 0;
+    state_.loss_sum = state_.seconds = 0;
+    const bool due = options_.checkpoint_every == 0 || state_.step % options_.checkpoint_every == 0;
+    if (due && state_.epoch <= job_.epochs) save();
+  }
+
+  void save() {
+    if (!options_.checkpoint || state_.step == saved_step_) return;
+    state_.weights = runner_->download();
+    state_.velocity = runner_->download_velocity();
+    options_.checkpoint(state_);
+    saved_step_ = state_.step;
+  }
+
+  void train_step() {
+    const auto start = Clock::now();
+    const std::span<const std::uint32_t> examples = minibatches_.at(state_.epoch, state_.step_in_epoch);
+    const device::StepInput input{
+        {data_.train.pixels.data(), data_.train.labels.data(), examples}, job_.learning_rate, job_.momentum};
+    const run::StepResult result = runner_->step(input);
     if (!result.finite) throw diverged(input);
-    return result.loss;
+    ++state_.step;
+    ++state_.step_in_epoch;
+    state_.loss_sum += static_cast<double>(result.loss) * static_cast<double>(examples.size());
+    StepReport report{
+        state_.epoch, state_.step_in_epoch, state_.step,    static_cast<std::int64_t>(examples.size()),
+        result.loss,  seconds_since(start), result.devices, result.hashes};
+    for (Observer* o : options_.observers) o->on_step(report);
   }
 
   Error diverged(const device::StepInput& input) {
-    const Divergence found = find_divergence(device_, job_.model, runner_, input);
+    const Divergence found = find_divergence(crew_.device(0), job_.model, *runner_, input);
     const std::string example =
         found.example < 0
             ? "the sum over the minibatch"
@@ -94,12 +114,12 @@ class Loop {
                           input.minibatch.examples[static_cast<std::size_t>(found.example)]);
     return Error(Fault::diverged,
                  "step {}: {} is not finite, first at {}; nothing of this step was kept, try a smaller --lr",
-                 global_step_, found.where, example);
+                 state_.step + 1, found.where, example);
   }
 
   void evaluate(EpochReport& report) {
     const auto start = Clock::now();
-    const Evaluation evaluation = evaluator_.evaluate(runner_.download());
+    const Evaluation evaluation = evaluator_.evaluate(runner_->download());
     report.test_correct = evaluation.correct();
     report.test_examples = evaluation.examples();
     report.test_loss = evaluation.loss;
@@ -113,18 +133,25 @@ class Loop {
 
   const Job& job_;
   const data::Split& data_;
-  device::Device& device_;
+  run::Crew& crew_;
   const TrainOptions& options_;
-  run::Runner runner_;
+  const std::unique_ptr<run::Runner> runner_;
   Evaluator evaluator_;
-  std::int64_t global_step_ = 0;
+  Minibatches minibatches_;
+  TrainState state_;
+  std::int64_t saved_step_ = -1;
 };
 
 }  // namespace
 
+TrainResult train(const Job& job, const data::Split& data, run::Crew& crew, const TrainOptions& options) {
+  return Loop(job, data, crew, options).run();
+}
+
 TrainResult train(const Job& job, const data::Split& data, device::Device& device,
                   const TrainOptions& options) {
-  return Loop(job, data, device, options).run();
+  run::Crew crew({&device});
+  return train(job, data, crew, options);
 }
 
 }  // namespace lockstep::train

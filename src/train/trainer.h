@@ -7,23 +7,44 @@
 #include "train/evaluate.h"
 #include "train/job.h"
 #include "train/observer.h"
+#include "train/training_runner.h"
 
 namespace lockstep::train {
 
+// Where a training stands between two steps: enough to go on with the same bits, on any devices.
+struct TrainState {
+  Weights weights = {}, velocity = {};  // no velocity without momentum
+  std::int64_t step = 0;                // steps done since the start of training
+  int epoch = 1;                        // the epoch it stands in
+  std::int64_t step_in_epoch = 0;       // steps of it that are done
+  double loss_sum = 0;                  // over the examples of these steps
+  double seconds = 0;                   // spent on these steps
+  std::vector<EpochReport> epochs = {};
+};
+
 struct TrainOptions {
-  device::Order order = device::Order::pack;
+  Machine machine = {};
   std::optional<Weights> start = {};                  // instead of the seed's
+  std::optional<TrainState> resume = {};              // instead of the start
   std::function<bool()> stop = [] { return false; };  // asked at every step boundary
   std::vector<Observer*> observers = {};
+
+  // Called before the first step, after every `checkpoint_every` steps (0: after every epoch) and at the end.
+  std::function<void(const TrainState&)> checkpoint = nullptr;
+  std::int64_t checkpoint_every = 0;
 };
 
 struct TrainResult {
   Weights weights;
   std::vector<EpochReport> epochs;  // finished ones
   bool interrupted = false;
+  std::vector<run::DeviceTrace> traces;  // if asked for
 };
 
 // Throws Error(diverged) naming step, layer and example when the loss or a gradient is not finite.
+TrainResult train(const Job& job, const data::Split& data, run::Crew& crew, const TrainOptions& options = {});
+
+// On one device.
 TrainResult train(const Job& job, const data::Split& data, device::Device& device,
                   const TrainOptions& options = {});
 

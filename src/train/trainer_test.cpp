@@ -70,7 +70,8 @@ TEST(Trainer, EqualsTheNaiveLoopForEveryThreadCountAndOrder) {
   for (const int threads : {1, 2, 5}) {
     for (const device::Order order : {device::Order::pack, device::Order::layer}) {
       const auto device = device::cpu::make_cpu_device({.threads = threads});
-      EXPECT_EQ(to_hex(hash_of(train(kJob, kData, *device, {.order = order}).weights)), expected) << threads;
+      EXPECT_EQ(to_hex(hash_of(train(kJob, kData, *device, {.machine = {.order = order}}).weights)), expected)
+          << threads;
     }
   }
 }
@@ -138,6 +139,92 @@ TEST(Trainer, ADivergingRunNamesStepLayerAndExample) {
     EXPECT_EQ(error.fault(), Fault::diverged);
     EXPECT_THAT(std::string(error.what()),
                 testing::MatchesRegex("step [0-9]+: the (output of|gradient behind|loss).* is not finite.*"));
+  }
+}
+
+// A crew of CPU devices for tests: they share whatever cores there are.
+std::unique_ptr<run::Crew> make_crew(int devices, int threads = 1) {
+  std::vector<std::string> names;
+  for (int d = 0; d < devices; ++d) names.push_back("cpu:" + std::to_string(d));
+  return std::make_unique<run::Crew>(
+      device::cpu::make_cpu_devices({.names = names, .threads = threads, .bind = false}),
+      run::Crew::Options{.share_cores = true});
+}
+
+TEST(Trainer, AnyNumberOfDevicesGivesTheSameRun) {
+  const std::string expected = to_hex(hash_of(reference_run()));
+  const TrainResult alone = train(kJob, kData, *make_crew(1));
+  for (const int devices : {2, 3, 8}) {
+    const TrainResult result = train(kJob, kData, *make_crew(devices));
+    EXPECT_EQ(to_hex(hash_of(result.weights)), expected) << devices;
+    for (std::size_t e = 0; e < result.epochs.size(); ++e) {
+      EXPECT_EQ(result.epochs[e].test_correct, alone.epochs[e].test_correct);
+      EXPECT_EQ(result.epochs[e].test_loss, alone.epochs[e].test_loss);
+      EXPECT_EQ(result.epochs[e].train_loss, alone.epochs[e].train_loss);
+    }
+  }
+}
+
+TEST(Trainer, StoppedAtAnyStepItGoesOnWithTheSameBitsOnOtherDevices) {
+  Job job = kJob;
+  job.momentum = 0.9f;
+  const TrainResult whole = train(job, kData, *make_crew(1));
+  for (int steps = 0; steps <= 12; ++steps) {
+    int asked = 0;
+    TrainState saved;
+    const TrainResult first = train(job, kData, *make_crew(2),
+                                    {.stop = [&] { return asked++ == steps; },
+                                     .checkpoint = [&](const TrainState& state) { saved = state; }});
+    EXPECT_EQ(first.interrupted, steps < 12);
+    EXPECT_EQ(saved.step, steps);
+    const TrainResult second =
+        train(job, kData, *make_crew(3),
+              {.machine = {.exchange = &program::exchange::kind_named("star"), .shard_optimizer = true},
+               .resume = saved});
+    EXPECT_EQ(to_hex(hash_of(second.weights)), to_hex(hash_of(whole.weights))) << steps;
+    ASSERT_EQ(second.epochs.size(), whole.epochs.size()) << steps;
+    for (std::size_t e = 0; e < whole.epochs.size(); ++e) {
+      EXPECT_EQ(second.epochs[e].train_loss, whole.epochs[e].train_loss) << steps;
+      EXPECT_EQ(second.epochs[e].test_loss, whole.epochs[e].test_loss) << steps;
+    }
+  }
+}
+
+TEST(Trainer, CheckpointsStandAtTheStartEveryFewStepsAndAtTheEnd) {
+  const auto steps_saved = [&](std::int64_t every) {
+    std::vector<std::int64_t> steps;
+    train(kJob, kData, *make_crew(1),
+          {.checkpoint = [&](const TrainState& state) { steps.push_back(state.step); },
+           .checkpoint_every = every});
+    return steps;
+  };
+  EXPECT_EQ(steps_saved(0), (std::vector<std::int64_t>{0, 4, 8, 12}));
+  EXPECT_EQ(steps_saved(5), (std::vector<std::int64_t>{0, 5, 10, 12}));
+  EXPECT_EQ(steps_saved(4), (std::vector<std::int64_t>{0, 4, 8, 12}));
+}
+
+TEST(Trainer, RecordsAHashOfEveryParameterAfterEveryStep) {
+  Recorder recorder;
+  const TrainResult result =
+      train(kJob, kData, *make_crew(2), {.machine = {.record = true}, .observers = {&recorder}});
+  for (std::size_t i = 0; i < result.weights.size(); ++i)
+    EXPECT_EQ(recorder.steps.back().hashes[i], hash128(std::as_bytes(std::span(result.weights[i]))));
+  EXPECT_NE(recorder.steps[0].hashes, recorder.steps[1].hashes);
+  EXPECT_EQ(recorder.steps[0].devices.size(), 2U);
+}
+
+TEST(Trainer, TracesComputeExchangeAndWaitOfEveryDevice) {
+  const TrainResult result = train(kJob, kData, *make_crew(2), {.machine = {.trace = true}});
+  ASSERT_EQ(result.traces.size(), 2U);
+  for (const run::DeviceTrace& trace : result.traces) {
+    int compute = 0, exchange = 0;
+    for (const run::TraceSpan& span : trace.spans) {
+      EXPECT_LE(span.start, span.end);
+      compute += span.lane == run::TraceSpan::Lane::compute ? 1 : 0;
+      exchange += span.lane == run::TraceSpan::Lane::exchange ? 1 : 0;
+    }
+    EXPECT_EQ(compute, 12 * 4) << "prepare, packs, check and update of 12 steps";
+    EXPECT_GE(exchange, 12);
   }
 }
 

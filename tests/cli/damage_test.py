@@ -165,7 +165,8 @@ class DivergenceTest(ProgramTest):
         done = self.run_program("train", "--data", self.data, "--lr", "1e30", "--epochs", 3)
         self.assert_refused(done, 5, "step 2", "the output of conv", "example", "not finite")
         run = self.folder / "runs/lenet-1"
-        self.assertEqual({file.name for file in run.iterdir()}, {"config.toml", "results.csv", "metrics.jsonl"})
+        self.assertEqual({file.name for file in run.iterdir()},
+                         {"config.toml", "results.csv", "metrics.jsonl", "hashes.csv", "checkpoints"})
 
     def test_weights_that_are_not_finite(self):
         run = self.folder / self.train("mlp", "--epochs", 1, "--out", "good")["run"]

@@ -16,16 +16,27 @@ class FullDiskTest(ProgramTest):
         return self.run_program("train", "mlp", "--data", self.data, "--epochs", 2, "--batch", 64,
                                 preexec_fn=no_file_above(size))
 
-    def test_no_room_for_the_weights(self):
-        self.assert_refused(self.train_with_room(300_000), 1, "runs/mlp-1/weights.safetensors", "File too large")
-        run = self.folder / "runs/mlp-1"
-        self.assertEqual({file.name for file in run.iterdir()}, {"config.toml", "results.csv", "metrics.jsonl"})
-        self.assertEqual(len((run / "results.csv").read_text().splitlines()), 3)
+    def files_of(self, run):
+        return {str(file.relative_to(run)): file.read_bytes() for file in run.rglob("*") if file.is_file()}
 
-    def test_no_room_for_the_rows(self):
-        self.assert_refused(self.train_with_room(600), 1, "runs/mlp-1/metrics.jsonl")
+    def test_no_room_for_a_checkpoint(self):
+        self.assert_refused(self.train_with_room(300_000), 1, "runs/mlp-1/checkpoints/step-00000000.safetensors",
+                            "File too large")
         run = self.folder / "runs/mlp-1"
-        self.assertEqual({file.name for file in run.iterdir()}, {"config.toml", "results.csv", "metrics.jsonl"})
+        self.assertEqual(set(self.files_of(run)), {"config.toml", "results.csv", "metrics.jsonl", "hashes.csv"})
+
+    def test_no_room_later_leaves_the_older_files_whole(self):
+        self.train("mlp", "--epochs", 2, "--out", "run")
+        run = self.folder / "run"
+        before = self.files_of(run)
+        done = self.run_program("train", "--resume", "run", "--epochs", 4, preexec_fn=no_file_above(300_000))
+        self.assert_refused(done, 1, "run/checkpoints/step-00000004.safetensors", "File too large")
+        after = self.files_of(run)
+        for name in ("weights.safetensors", *(n for n in before if n.startswith("checkpoints/"))):
+            self.assertEqual(after[name], before[name], name)
+        self.train("--resume", "run", "--epochs", 4)
+        self.train("mlp", "--epochs", 4, "--out", "whole")
+        self.assertEqual(self.files_of(run)["hashes.csv"], self.files_of(self.folder / "whole")["hashes.csv"])
 
     def test_no_room_for_the_config(self):
         self.assert_refused(self.train_with_room(50), 1, "runs/mlp-1/config.toml")
@@ -33,9 +44,9 @@ class FullDiskTest(ProgramTest):
 
     def test_earlier_runs_stay_whole(self):
         run = self.folder / self.train("mlp", "--epochs", 1)["run"]
-        before = {file.name: file.read_bytes() for file in run.iterdir()}
-        self.assert_refused(self.train_with_room(300_000), 1, "runs/mlp-2/weights.safetensors")
-        self.assertEqual({file.name: file.read_bytes() for file in run.iterdir()}, before)
+        before = self.files_of(run)
+        self.assert_refused(self.train_with_room(300_000), 1, "runs/mlp-2/checkpoints")
+        self.assertEqual(self.files_of(run), before)
 
     def test_a_place_that_is_no_folder(self):
         (self.folder / "file").write_text("keep")

@@ -11,7 +11,8 @@ from pictures import write_pictures
 BINARY = os.environ.get("LOCKSTEP_BINARY", "")
 TIMEOUT = 120
 REAL_DATA = pathlib.Path("/usr/share/datasets/fashion-mnist")
-RUN_FILES = {"config.toml", "results.csv", "metrics.jsonl", "curve.svg", "weights.safetensors"}
+RUN_FILES = {"config.toml", "results.csv", "metrics.jsonl", "hashes.csv", "curve.svg", "weights.safetensors",
+             "checkpoints"}
 
 
 def command_line(arguments):

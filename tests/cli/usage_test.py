@@ -18,7 +18,7 @@ class UsageTest(ProgramTest):
     def test_help_and_version(self):
         bare, asked = self.run_program(), self.run_program("--help")
         self.assertEqual((bare.returncode, bare.stdout), (0, asked.stdout))
-        for command in ("train", "eval", "bench"):
+        for command in ("train", "eval", "verify", "diff", "sweep", "bench"):
             self.assertIn(f"\n  {command} ", bare.stdout)
             done = self.run_program(command, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -80,7 +80,7 @@ class UsageTest(ProgramTest):
         self.assert_config("[job]\nconvolution = 'fast'\n", "job.convolution", "direct")
         self.assert_config("[machine]\nthreads = 2000\n", "machine.threads", "from 1 to 1,024")
         self.assert_config("[machine]\norder = 'pak'\n", "machine.order", "did you mean 'pack'?")
-        self.assert_config("[machine]\ndevices = ['cpu:0', 'cpu:1']\n", "machine.devices", "cpu:1")
+        self.assert_config("[machine]\ndevices = ['cpu:0', 'cpu:0']\n", "machine.devices", "cpu:0 is there twice")
         self.assert_config("[job\n", "job.toml:1", "TOML")
 
     def test_a_config_holds_the_data_and_weights_to_its_hashes(self):

@@ -21,19 +21,15 @@ Arena::Arena(const program::Program& program, const ArenaSizes& sizes)
     const program::Buffer& buffer = program.buffers[i];
     Place& place = places_[i];
     place.slots = sizes.slots[i];
-    const std::size_t packs = threads * static_cast<std::size_t>(place.slots);
     switch (buffer.role) {
       case Role::activation:
-        place.stride = buffer.elements * kPack;
-        place.float_memory = AlignedBuffer<float>(packs * place.stride);
+        put_into_workspace(place, buffer.elements * kPack * sizeof(float));
         break;
       case Role::mask:
-        place.stride = line(buffer.elements * kPack / 8, 64);
-        place.byte_memory = AlignedBuffer<std::uint8_t>(packs * place.stride);
+        put_into_workspace(place, buffer.elements * kPack / 8);
         break;
       case Role::labels:
-        place.stride = 64;
-        place.byte_memory = AlignedBuffer<std::uint8_t>(packs * place.stride);
+        put_into_workspace(place, kPack);
         break;
       case Role::partial:
         place.stride = line(buffer.elements, 16);
@@ -45,17 +41,27 @@ Arena::Arena(const program::Program& program, const ArenaSizes& sizes)
         place.count_memory = AlignedBuffer<std::int64_t>(threads * place.stride);
         break;
       case Role::prepared:
-        place.float_memory = AlignedBuffer<float>(sizes.prepared[i]);
+        if (sizes.passing_prepared) {
+          put_into_workspace(place, sizes.prepared[i] * sizeof(float));
+        } else {
+          place.float_memory = AlignedBuffer<float>(sizes.prepared[i]);
+        }
         break;
       case Role::parameter:
       case Role::gradient:
+      case Role::velocity:
         place.float_memory = AlignedBuffer<float>(buffer.elements);
         break;
     }
     place.floats = place.float_memory.data();
-    place.bytes = place.byte_memory.data();
     place.counts = place.count_memory.data();
   }
+}
+
+void Arena::put_into_workspace(Place& place, std::size_t bytes_of_a_slot) {
+  place.first = workspace_bytes_;
+  place.stride = line(bytes_of_a_slot, 64);
+  workspace_bytes_ += static_cast<std::size_t>(place.slots) * place.stride;
 }
 
 std::int64_t* Arena::tally(program::BufferId id, int thread) const {

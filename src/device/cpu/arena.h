@@ -1,7 +1,7 @@
 // The memory of one program on a CPU device: who has which buffer where.
-// Activations, masks and labels belong to a thread and have one or more slots, a slot holding one pack.
-// Partial sums belong to a thread and are a small stack (arithmetic/tree.h). All else is shared by the
-// threads.
+// Activations, masks and labels lie in a workspace (workspace.h) and have one or more slots, a slot holding
+// one pack. Partial sums belong to a thread and are a small stack (arithmetic/tree.h). All else is shared by
+// the threads.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -15,9 +15,10 @@ namespace lockstep::device::cpu {
 
 struct ArenaSizes {
   int threads = 1;
-  std::vector<int> slots;             // by buffer: packs that are kept at once in a thread
+  std::vector<int> slots;             // by buffer: packs that are kept at once in a workspace
   std::vector<std::size_t> prepared;  // by buffer: floats of a prepared parameter
   int stack = 1;                      // deepest stack of partial sums
+  bool passing_prepared = false;      // prepared parameters lie in the workspace, too
 };
 
 class Arena {
@@ -26,15 +27,23 @@ class Arena {
 
   // An arena is a handle: who has it may write through it.
 
-  // Shared: parameters, gradients, prepared parameters.
+  // Shared: parameters, gradients, velocities.
   float* shared(program::BufferId id) const { return at(id).floats; }
 
-  float* activation(program::BufferId id, int thread, int slot) const {
-    return at(id).floats + offset(at(id), thread, slot);
+  // Shared, or in a workspace.
+  float* prepared(program::BufferId id, std::byte* workspace) const {
+    return at(id).floats != nullptr ? at(id).floats : activation(id, workspace, 0);
   }
-  std::uint8_t* bytes(program::BufferId id, int thread, int slot) const {
-    return at(id).bytes + offset(at(id), thread, slot);
+
+  // In a workspace.
+  float* activation(program::BufferId id, std::byte* workspace, int slot) const {
+    return reinterpret_cast<float*>(workspace + offset(at(id), slot));
   }
+  std::uint8_t* bytes(program::BufferId id, std::byte* workspace, int slot) const {
+    return reinterpret_cast<std::uint8_t*>(workspace + offset(at(id), slot));
+  }
+  std::size_t workspace_bytes() const { return workspace_bytes_; }
+
   std::int64_t* tally(program::BufferId id, int thread) const;
   float* partial(program::BufferId id, int thread, int level) const;
 
@@ -45,21 +54,22 @@ class Arena {
 
  private:
   struct Place {
-    std::size_t stride = 0;  // from one slot, level or thread to the next, in elements of the memory
+    std::size_t stride = 0;  // from one slot (in bytes), level or thread (in elements) to the next
+    std::size_t first = 0;   // in the workspace, in bytes
     int slots = 1;
     AlignedBuffer<float> float_memory;
-    AlignedBuffer<std::uint8_t> byte_memory;
     AlignedBuffer<std::int64_t> count_memory;
     float* floats = nullptr;
-    std::uint8_t* bytes = nullptr;
     std::int64_t* counts = nullptr;
   };
   const Place& at(program::BufferId id) const { return places_[static_cast<std::size_t>(id)]; }
-  static std::size_t offset(const Place& place, int thread, int slot) {
-    return static_cast<std::size_t>(thread * place.slots + slot) * place.stride;
+  static std::size_t offset(const Place& place, int slot) {
+    return place.first + static_cast<std::size_t>(slot) * place.stride;
   }
+  void put_into_workspace(Place& place, std::size_t bytes_of_a_slot);
 
   std::vector<Place> places_;
+  std::size_t workspace_bytes_ = 0;
   int stack_;
 };
 

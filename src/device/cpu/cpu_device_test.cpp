@@ -2,6 +2,8 @@
 // for bit.
 #include "device/cpu/cpu_device.h"
 
+#include <array>
+#include <atomic>
 #include <bit>
 #include <random>
 
@@ -22,6 +24,35 @@ using model::LayerKind;
 using model::Linear;
 using model::MaxPool;
 using model::Relu;
+
+// Counts how often each sum is said to be complete; any thread may say so.
+struct Completions : Watcher {
+  void begin(const program::Instruction&) override {}
+  void complete(program::BufferId partial) override { ++counts[static_cast<std::size_t>(partial)]; }
+  std::array<std::atomic<int>, 64> counts{};
+};
+
+// All segments; the exchange of a device that is alone is joins and nothing else.
+void run_step(Executable& executable, const program::Program& p, const StepInput& input) {
+  Completions completions;
+  for (std::size_t s = 0; s < p.segments.size(); ++s) {
+    if (p.segments[s].over != program::Segment::Over::exchange) {
+      ASSERT_TRUE(executable.run(s, input, completions));
+      continue;
+    }
+    program::exchange::Setting setting = program::sums_of(p);
+    setting.packs = arithmetic::pack_count(static_cast<int>(input.minibatch.examples.size()));
+    setting.shares = {{0, setting.packs}};
+    const auto lists =
+        program::exchange::emit(setting, program::exchange::kinds().front().shards(setting.sums, 1));
+    std::vector<program::exchange::Join> joins;
+    for (const auto& instruction : lists[0])
+      joins.push_back(std::get<program::exchange::Join>(instruction.operation));
+    for (const program::Sum& sum : p.sums)
+      EXPECT_EQ(completions.counts[static_cast<std::size_t>(sum.partial)], 1);
+    executable.join(joins, input);
+  }
+}
 
 struct Case {
   const char* name;
@@ -145,9 +176,7 @@ TEST_P(CpuDevice, StepsEqualTheNaiveTwin) {
             const program::Program p = program::compile_training(m, {.trim = !plain, .fuse = !plain});
             const auto executable = device->load(p, {.most_examples = examples, .order = run_order});
             for (std::size_t i = 0; i < weights.size(); ++i) executable->upload(p.parameters[i], weights[i]);
-            for (std::size_t s = 0; s < p.segments.size(); ++s) {
-              ASSERT_TRUE(executable->run(s, {{bytes.data(), labels.data(), order}, 0.1f}));
-            }
+            run_step(*executable, p, {{bytes.data(), labels.data(), order}, 0.1f});
             float loss = 0;
             executable->download(p.loss, {&loss, 1});
             EXPECT_EQ(std::bit_cast<std::uint32_t>(loss), std::bit_cast<std::uint32_t>(expected.loss));

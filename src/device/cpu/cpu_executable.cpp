@@ -40,33 +40,62 @@ GroupedRange grouped_range(const program::Segment& segment, Order order) {
 }  // namespace
 
 CpuExecutable::CpuExecutable(const program::Program& program, const LoadOptions& options,
-                             const Kernels& kernels, ThreadTeam& team)
+                             const Kernels& kernels, ThreadTeam& team, WorkspacePool& workspaces,
+                             bool shares_cores)
     : program_(program),
       options_(options),
       kernels_(kernels),
       team_(team),
+      workspaces_(workspaces),
       most_packs_(arithmetic::pack_count(options.most_examples)),
-      active_(std::min(team.size(), most_packs_)),
-      group_(options.order == Order::pack ? std::min(kGroup, per_thread(most_packs_, active_))
-                                          : per_thread(most_packs_, active_)),
+      share_packs_(most_of_share()),
+      alone_(gets_all_packs()),
+      active_(std::clamp(share_packs_, 1, team.size())),
+      group_(options.order == Order::pack ? std::clamp(per_thread(share_packs_, active_), 1, kGroup)
+                                          : std::max(1, per_thread(share_packs_, active_))),
+      prepares_late_(shares_cores && team.size() == 1 && options.order == Order::pack &&
+                     share_packs_ <= group_),
       plans_(make_gather_plans(program_, std::min(kGroup, group_), kernels, cache_sizes())),
       arena_(program_, plan_memory()) {
   program::check_program(program_);
+  make_steps();
+  const std::size_t bytes = arena_.workspace_bytes() + scratch_floats_ * sizeof(float);
+  if (options.order == Order::pack) {
+    workspaces_.reserve(bytes);
+  } else {
+    for (int thread = 0; thread < active_; ++thread) kept_workspaces_.emplace_back(bytes);
+  }
+}
+
+void CpuExecutable::make_steps() {
   const StepContext context{arena_, kernels_, plans_, program_, std::min(kGroup, group_)};
-  std::size_t scratch = 0;
   for (const program::Segment& segment : program_.segments) {
     ReadySegment& ready = segments_.emplace_back();
-    ready.over = segment.over;
-    const GroupedRange grouped = grouped_range(segment, options.order);
+    ready.segment = &segment;
+    const GroupedRange grouped = grouped_range(segment, options_.order);
     ready.first_grouped = grouped.first;
     ready.last_grouped = grouped.last;
     for (const program::Instruction& i : segment.instructions) {
       const bool over_packs = segment.over == program::Segment::Over::packs;
       ready.steps.push_back(over_packs ? make_pack_step(i, context) : make_element_step(i, context));
-      scratch = std::max(scratch, ready.steps.back()->scratch_floats());
+      ready.threads_left.emplace_back(0);
+      scratch_floats_ = std::max(scratch_floats_, ready.steps.back()->scratch_floats());
     }
   }
-  for (int thread = 0; thread < active_; ++thread) scratch_.emplace_back(scratch);
+}
+
+// Every pack of every minibatch comes here.
+bool CpuExecutable::gets_all_packs() const {
+  for (int packs = 1; packs <= most_packs_; ++packs) {
+    if (options_.share(packs).size() < packs) return false;
+  }
+  return true;
+}
+
+int CpuExecutable::most_of_share() const {
+  int most = 0;
+  for (int packs = 1; packs <= most_packs_; ++packs) most = std::max(most, options_.share(packs).size());
+  return most;
 }
 
 // A buffer has room for every pack of a group, unless all its uses are on the same side of the grouped
@@ -95,48 +124,29 @@ ArenaSizes CpuExecutable::plan_memory() const {
   sizes.slots = plan_slots();
   sizes.prepared.assign(program_.buffers.size(), 0);
   for (const auto& [id, plan] : plans_) sizes.prepared[static_cast<std::size_t>(id)] = plan->packed_floats();
-  sizes.stack = deepest_stack(most_packs_, active_);
+  sizes.stack = plan_stack();
+  sizes.passing_prepared = prepares_late_;
   return sizes;
 }
 
-// The deepest stack of partial sums of any thread, for any number of packs up to `most`.
-int CpuExecutable::deepest_stack(int most, int threads) {
+// Deep enough for any number of packs up to the most.
+int CpuExecutable::plan_stack() const {
   constexpr int kTried = 64;
   int deepest = 1;
-  for (int packs = 1; packs <= std::min(most, kTried); ++packs) {
-    for (const std::vector<arithmetic::JoinStep>& schedule : divide(packs, threads).schedules) {
-      for (const arithmetic::JoinStep& step : schedule)
-        deepest = std::max(deepest, step.depth - step.joins + 1);
-    }
+  for (int packs = 1; packs <= std::min(most_packs_, kTried); ++packs) {
+    deepest = std::max(deepest, deepest_stack(divide(packs, options_.share(packs), active_)));
   }
-  if (most <= kTried) return deepest;
+  if (most_packs_ <= kTried) return deepest;
   // A range of q packs has at most two complete subtrees of every size, and one more for what is being added.
-  return 2 * static_cast<int>(std::bit_width(static_cast<unsigned>(per_thread(most, threads)))) + 1;
-}
-
-CpuExecutable::Division CpuExecutable::divide(int packs, int threads) {
-  Division division;
-  division.packs = packs;
-  std::vector<arithmetic::PackRange> all;
-  for (int thread = 0; thread < threads; ++thread) {
-    const arithmetic::PackRange range{packs * thread / threads, packs * (thread + 1) / threads};
-    division.ranges.push_back(range);
-    division.schedules.push_back(arithmetic::join_schedule(packs, range));
-    const std::vector<arithmetic::PackRange> held = arithmetic::cover(packs, range);
-    for (std::size_t level = 0; level < held.size(); ++level) {
-      division.subtrees.emplace_back(thread, static_cast<int>(level));
-      all.push_back(held[level]);
-    }
-  }
-  division.finish = arithmetic::join_pairs(packs, all);
-  return division;
+  return 2 * static_cast<int>(std::bit_width(static_cast<unsigned>(per_thread(share_packs_, active_)))) + 1;
 }
 
 std::span<float> CpuExecutable::floats_of(program::BufferId buffer, std::size_t count) const {
   const program::Buffer& b = program_.buffers.at(static_cast<std::size_t>(buffer));
-  check(b.role == program::Role::parameter || b.role == program::Role::gradient, "{} cannot be copied",
-        b.name);
-  check(b.elements == count, "{} has {} elements, not {}", b.name, b.elements, count);
+  lockstep::check(b.role == program::Role::parameter || b.role == program::Role::gradient ||
+                      b.role == program::Role::velocity,
+                  "{} cannot be copied", b.name);
+  lockstep::check(b.elements == count, "{} has {} elements, not {}", b.name, b.elements, count);
   return {arena_.shared(buffer), count};
 }
 
@@ -148,14 +158,20 @@ void CpuExecutable::download(program::BufferId buffer, std::span<float> values) 
   std::ranges::copy(floats_of(buffer, values.size()), values.begin());
 }
 
+std::span<const float> CpuExecutable::parameter(program::BufferId buffer) const {
+  return floats_of(buffer, program_.buffers.at(static_cast<std::size_t>(buffer)).elements);
+}
+
 void CpuExecutable::download_activation(program::BufferId buffer, int example,
                                         std::span<float> values) const {
-  check(options_.order == Order::layer, "activations are kept in layer order only");
+  lockstep::check(options_.order == Order::layer, "activations are kept in layer order only");
   const int pack = example / kPack, lane = example % kPack;
   for (int thread = 0; thread < active_; ++thread) {
     const arithmetic::PackRange range = division_.ranges.at(static_cast<std::size_t>(thread));
     if (pack < range.first || pack >= range.last) continue;
-    const float* const from = arena_.activation(buffer, thread, pack - range.first);
+    // The arena only says where in the workspace; nothing is written.
+    auto* const workspace = const_cast<std::byte*>(kept_workspaces_[static_cast<std::size_t>(thread)].data());
+    const float* const from = arena_.activation(buffer, workspace, pack - range.first);
     for (std::size_t i = 0; i < values.size(); ++i)
       values[i] = from[i * kPack + static_cast<std::size_t>(lane)];
   }
@@ -170,15 +186,46 @@ std::vector<std::int64_t> CpuExecutable::tally() const {
   return sum;
 }
 
-void CpuExecutable::run_packs(const ReadySegment& segment, Work work) const {
-  std::fill_n(arena_.tally(program_.tally, work.thread), 2 * program_.classes, 0);
+// Every thread with packs adds to every sum; without any, all sums are complete at once.
+void CpuExecutable::begin_packs(ReadySegment& segment, Watcher& watcher) {
+  const int busy = static_cast<int>(
+      std::ranges::count_if(division_.ranges, [](arithmetic::PackRange r) { return r.size() > 0; }));
+  for (std::atomic<int>& left : segment.threads_left) left = busy;
+  if (busy > 0) return;
+  for (std::size_t step = 0; step < segment.steps.size(); ++step) {
+    segment.threads_left[step] = 1;
+    finish_step(segment, step, watcher);
+  }
+}
+
+// A thread has done the step for its last pack; the last thread to do so has completed the step's sums.
+void CpuExecutable::finish_step(ReadySegment& segment, std::size_t step, Watcher& watcher) {
+  if (--segment.threads_left[step] > 0) return;
+  for (const program::BufferId output : segment.segment->instructions[step].outputs) {
+    const program::Buffer& buffer = program_.buffers[static_cast<std::size_t>(output)];
+    if (buffer.role != program::Role::partial) continue;
+    if (!alone_) gather(output, 0, buffer.elements);  // else join() does it, on all threads
+    watcher.complete(output);
+  }
+}
+
+void CpuExecutable::run_packs(ReadySegment& segment, Work work, WorkspacePool::Lease* lease,
+                              Watcher& watcher) {
   const int packs = static_cast<int>(work.schedule.size());
   const auto run_steps = [&](std::size_t from, std::size_t to, int first, int last) {
     work.first = first;
     work.last = last;
-    for (std::size_t step = from; step < to; ++step) segment.steps[step]->run(work);
+    for (std::size_t step = from; step < to; ++step) {
+      watcher.begin(segment.segment->instructions[step]);
+      segment.steps[step]->run(work);
+      if (last == packs) finish_step(segment, step, watcher);
+    }
   };
   for (int first = 0; first < packs; first += group_) {
+    if (lease != nullptr) {
+      if (first > 0) lease->give_way();
+      work.workspace = lease->memory();
+    }
     const int last = std::min(first + group_, packs);
     for (int pack = first; pack < last; ++pack) run_steps(0, segment.first_grouped, pack, pack + 1);
     run_steps(segment.first_grouped, segment.last_grouped, first, last);
@@ -188,36 +235,59 @@ void CpuExecutable::run_packs(const ReadySegment& segment, Work work) const {
   }
 }
 
-bool CpuExecutable::run(std::size_t segment, const StepInput& input) {
-  const ReadySegment& ready = segments_.at(segment);
+void CpuExecutable::prepare(const Work& work, Watcher& watcher) {
+  for (const ReadySegment& segment : segments_) {
+    for (std::size_t step = 0; step < segment.steps.size(); ++step) {
+      const program::Instruction& instruction = segment.segment->instructions[step];
+      if (!std::holds_alternative<program::Prepare>(instruction.operation)) continue;
+      watcher.begin(instruction);
+      segment.steps[step]->run(work);
+    }
+  }
+}
+
+bool CpuExecutable::run(std::size_t segment, const StepInput& input, Watcher& watcher) {
+  ReadySegment& ready = segments_.at(segment);
   const int packs = arithmetic::pack_count(static_cast<int>(input.minibatch.examples.size()));
-  check(packs >= 1 && packs <= most_packs_, "a minibatch of {} packs where 1 to {} have room", packs,
-        most_packs_);
-  if (division_.packs != packs) division_ = divide(packs, active_);
+  lockstep::check(packs >= 1 && packs <= most_packs_, "a minibatch of {} packs where 1 to {} have room",
+                  packs, most_packs_);
+  if (division_.packs != packs) division_ = divide(packs, options_.share(packs), active_);
+  const bool over_packs = ready.segment->over == program::Segment::Over::packs;
+  if (over_packs) begin_packs(ready, watcher);
   std::atomic<bool> finite{true};
-  team_.run([&](int thread) {
-    const auto t = static_cast<std::size_t>(thread);
-    const bool over_packs = ready.over == program::Segment::Over::packs, active = thread < active_;
-    if (over_packs && !active) return;
-    Work work{input,
-              thread,
-              team_.size(),
-              active ? division_.ranges[t].first : 0,
-              0,
-              0,
-              active ? std::span<const arithmetic::JoinStep>(division_.schedules[t])
-                     : std::span<const arithmetic::JoinStep>(),
-              division_.finish,
-              division_.subtrees,
-              active ? scratch_[t].data() : nullptr,
-              finite};
-    if (over_packs) {
-      run_packs(ready, work);
-    } else {
-      for (const std::unique_ptr<Step>& step : ready.steps) step->run(work);
+  on_all_threads([&](int thread, int threads) {
+    Work work{.input = input, .thread = thread, .threads = threads};
+    work.finite = &finite;
+    if (!over_packs) {
+      for (std::size_t step = 0; step < ready.steps.size(); ++step) {
+        const program::Operation& operation = ready.segment->instructions[step].operation;
+        if (prepares_late_ && std::holds_alternative<program::Prepare>(operation)) continue;
+        watcher.begin(ready.segment->instructions[step]);
+        ready.steps[step]->run(work);
+      }
+    } else if (thread < active_) {
+      const auto t = static_cast<std::size_t>(thread);
+      std::fill_n(arena_.tally(program_.tally, thread), 2 * program_.classes, 0);
+      if (division_.ranges[t].size() == 0) return;
+      work.first_pack = division_.ranges[t].first;
+      work.schedule = division_.schedules[t];
+      work.scratch_offset = arena_.workspace_bytes();
+      if (options_.order == Order::pack) {
+        WorkspacePool::Lease lease(workspaces_);
+        work.workspace = lease.memory();
+        if (prepares_late_) prepare(work, watcher);
+        run_packs(ready, work, &lease, watcher);
+      } else {
+        work.workspace = kept_workspaces_[t].data();
+        run_packs(ready, work, nullptr, watcher);
+      }
     }
   });
   return finite;
+}
+
+void CpuExecutable::on_all_threads(const std::function<void(int thread, int threads)>& work) {
+  team_.run([&](int thread) { work(thread, team_.size()); });
 }
 
 }  // namespace lockstep::device::cpu

@@ -1,57 +1,80 @@
 // A program on a CPU device: its steps, its memory, and the loop nest that runs them.
 #pragma once
+#include <deque>
+#include <mutex>
+
 #include "base/thread_team.h"
+#include "device/cpu/division.h"
 #include "device/cpu/step.h"
+#include "device/cpu/workspace.h"
 
 namespace lockstep::device::cpu {
 
 class CpuExecutable : public Executable {
  public:
-  // Requires: team and kernels outlive it.
+  // Requires: team, kernels and workspaces outlive it.
   CpuExecutable(const program::Program& program, const LoadOptions& options, const Kernels& kernels,
-                ThreadTeam& team);
+                ThreadTeam& team, WorkspacePool& workspaces, bool shares_cores);
 
   void upload(program::BufferId buffer, std::span<const float> values) override;
   void download(program::BufferId buffer, std::span<float> values) const override;
+  std::span<const float> parameter(program::BufferId buffer) const override;
   void download_activation(program::BufferId buffer, int example, std::span<float> values) const override;
   std::vector<std::int64_t> tally() const override;
-  bool run(std::size_t segment, const StepInput& input) override;
+  bool run(std::size_t segment, const StepInput& input, Watcher& watcher) override;
+
+  // cpu_exchange.cpp
+  void reserve_inbox(std::size_t floats) override;
+  std::span<float> numbers(const program::exchange::Place& place) override;
+  bool joins_beside_work() const override { return team_.size() == 1; }
+  void join(std::span<const program::exchange::Join> joins, const StepInput& input) override;
+  bool check(std::span<const program::exchange::Range> gradients) override;
+  void update(std::span<const program::exchange::Update> updates, const StepInput& input) override;
 
  private:
   struct ReadySegment {
-    program::Segment::Over over;
+    const program::Segment* segment;
     std::vector<std::unique_ptr<Step>> steps;
     std::size_t first_grouped = 0, last_grouped = 0;  // these run for a group of packs, the others for each
-  };
-  // How the packs of a minibatch are divided among the threads, and how their sums meet. Depends on the
-  // numbers of packs and threads alone.
-  struct Division {
-    int packs = 0;
-    std::vector<arithmetic::PackRange> ranges;                 // by thread
-    std::vector<std::vector<arithmetic::JoinStep>> schedules;  // by thread
-    std::vector<std::pair<int, int>> subtrees;
-    std::vector<arithmetic::JoinPair> finish;
+    std::deque<std::atomic<int>> threads_left = {};   // by step: threads that still have packs to add
   };
 
-  static Division divide(int packs, int threads);
-  static int deepest_stack(int most_packs, int threads);
+  int most_of_share() const;
+  bool gets_all_packs() const;
+  int plan_stack() const;
   std::vector<int> plan_slots() const;
   ArenaSizes plan_memory() const;
-  void run_packs(const ReadySegment& segment, Work work) const;
+  void make_steps();
+
+  void prepare(const Work& work, Watcher& watcher);
+  void begin_packs(ReadySegment& segment, Watcher& watcher);
+  void run_packs(ReadySegment& segment, Work work, WorkspacePool::Lease* lease, Watcher& watcher);
+  void finish_step(ReadySegment& segment, std::size_t step, Watcher& watcher);
+  void gather(program::BufferId partial, std::size_t first, std::size_t count) const;
+  float* subtree(program::BufferId partial, std::size_t index) const;
+  void on_all_threads(const std::function<void(int thread, int threads)>& work);
   std::span<float> floats_of(program::BufferId buffer, std::size_t count) const;
 
   const program::Program program_;
   const LoadOptions options_;
   const Kernels& kernels_;
   ThreadTeam& team_;
-  const int most_packs_;
-  const int active_;  // threads that ever get a pack
+  WorkspacePool& workspaces_;
+  const int most_packs_;   // of a minibatch
+  const int share_packs_;  // of it that come here
+  const bool alone_;       // all of them always do
+  const int active_;       // threads that ever get a pack
   const int group_;
+  // Devices that take turns on a core prepare their parameters when it is their turn, where the core's cache
+  // is warm, instead of each keeping a prepared copy. Only for packs that go through in one group.
+  const bool prepares_late_;
   GatherPlans plans_;
   Arena arena_;
-  std::vector<ReadySegment> segments_;
-  std::vector<AlignedBuffer<float>> scratch_;  // by thread
+  std::size_t scratch_floats_ = 0;
+  std::deque<ReadySegment> segments_;
+  std::vector<AlignedBuffer<std::byte>> kept_workspaces_;  // by thread, in layer order
   Division division_;
+  AlignedBuffer<float> inbox_;
 };
 
 }  // namespace lockstep::device::cpu

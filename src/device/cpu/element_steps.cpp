@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "device/cpu/part.h"
 #include "device/cpu/step.h"
 
 namespace lockstep::device::cpu {
@@ -9,20 +10,6 @@ namespace {
 
 using program::BufferId;
 using program::Instruction;
-
-// The elements of one thread, whole cache lines.
-struct Part {
-  std::size_t first, count;
-};
-Part part_of(std::size_t elements, const Work& work) {
-  constexpr std::size_t kLine = 16;
-  const std::size_t lines = (elements + kLine - 1) / kLine;
-  const auto bound = [&](int thread) {
-    return std::min(
-        elements, lines * static_cast<std::size_t>(thread) / static_cast<std::size_t>(work.threads) * kLine);
-  };
-  return {bound(work.thread), bound(work.thread + 1) - bound(work.thread)};
-}
 
 std::size_t elements_of(const StepContext& context, BufferId id) {
   return context.program.buffers[static_cast<std::size_t>(id)].elements;
@@ -36,7 +23,8 @@ class PrepareStep : public Step {
     if (found != context.plans.end()) plan_ = found->second;  // else nobody reads it
   }
   void run(const Work& work) const override {
-    if (plan_) plan_->pack(arena_.shared(from_), arena_.shared(to_), work.thread, work.threads);
+    if (plan_)
+      plan_->pack(arena_.shared(from_), arena_.prepared(to_, work.workspace), work.thread, work.threads);
   }
 
  private:
@@ -45,47 +33,15 @@ class PrepareStep : public Step {
   std::shared_ptr<const GatherPlan> plan_;
 };
 
-class MeanStep : public Step {
- public:
-  MeanStep(const Instruction& i, const StepContext& context)
-      : arena_(context.arena),
-        kernels_(context.kernels),
-        from_(i.inputs[0]),
-        to_(i.outputs[0]),
-        elements_(elements_of(context, to_)) {}
-  void run(const Work& work) const override {
-    const Part part = part_of(elements_, work);
-    const auto n = static_cast<float>(work.input.minibatch.examples.size());
-    const auto sum = [&](int subtree) {
-      const auto [thread, level] = work.subtrees[static_cast<std::size_t>(subtree)];
-      return arena_.partial(from_, thread, level);
-    };
-    for (std::size_t first = part.first; first < part.first + part.count; first += kChunk) {
-      const std::size_t count = std::min(kChunk, part.first + part.count - first);
-      for (const arithmetic::JoinPair& pair : work.finish) {
-        kernels_.add(sum(pair.into) + first, sum(pair.from) + first, count);
-      }
-      kernels_.divide(sum(0) + first, arena_.shared(to_) + first, count, n);
-    }
-  }
-
- private:
-  static constexpr std::size_t kChunk = 1024;  // a few KB: the whole tree of a chunk stays in L1
-
-  const Arena& arena_;
-  const Kernels& kernels_;
-  const BufferId from_, to_;
-  const std::size_t elements_;
-};
-
 class CheckStep : public Step {
  public:
   CheckStep(const Instruction& i, const StepContext& context)
       : arena_(context.arena), kernels_(context.kernels), program_(context.program), checked_(i.inputs) {}
   void run(const Work& work) const override {
     for (const BufferId id : checked_) {
-      const Part part = part_of(program_.buffers[static_cast<std::size_t>(id)].elements, work);
-      if (!kernels_.all_finite(arena_.shared(id) + part.first, part.count)) work.finite = false;
+      const Part part =
+          part_of(program_.buffers[static_cast<std::size_t>(id)].elements, work.thread, work.threads);
+      if (!kernels_.all_finite(arena_.shared(id) + part.first, part.count)) *work.finite = false;
     }
   }
 
@@ -103,17 +59,24 @@ class UpdateStep : public Step {
         kernels_(context.kernels),
         weights_(i.inputs[0]),
         gradient_(i.inputs[1]),
+        velocity_(i.inputs.size() > 2 ? i.inputs[2] : -1),
         elements_(elements_of(context, weights_)) {}
   void run(const Work& work) const override {
-    const Part part = part_of(elements_, work);
-    kernels_.sgd(arena_.shared(weights_) + part.first, arena_.shared(gradient_) + part.first, part.count,
-                 work.input.learning_rate);
+    const Part part = part_of(elements_, work.thread, work.threads);
+    float* const weights = arena_.shared(weights_) + part.first;
+    const float* const gradient = arena_.shared(gradient_) + part.first;
+    if (velocity_ < 0) {
+      kernels_.sgd(weights, gradient, part.count, work.input.learning_rate);
+    } else {
+      kernels_.momentum_sgd(weights, arena_.shared(velocity_) + part.first, gradient, part.count,
+                            {work.input.learning_rate, work.input.momentum});
+    }
   }
 
  private:
   const Arena& arena_;
   const Kernels& kernels_;
-  const BufferId weights_, gradient_;
+  const BufferId weights_, gradient_, velocity_;
   const std::size_t elements_;
 };
 
@@ -123,9 +86,6 @@ struct Maker {
 
   std::unique_ptr<Step> operator()(const program::Prepare&) const {
     return std::make_unique<PrepareStep>(i, context);
-  }
-  std::unique_ptr<Step> operator()(const program::Mean&) const {
-    return std::make_unique<MeanStep>(i, context);
   }
   std::unique_ptr<Step> operator()(const program::Check&) const {
     return std::make_unique<CheckStep>(i, context);

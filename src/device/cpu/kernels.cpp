@@ -77,6 +77,7 @@ constexpr Kernels make_kernels(std::string_view name) {
   row.add = add;
   row.all_finite = all_finite;
   row.sgd = sgd;
+  row.momentum_sgd = momentum_sgd;
   row.fma_peak = fma_peak;
   return row;
 }

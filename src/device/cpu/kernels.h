@@ -162,6 +162,10 @@ struct LossJob {
   std::int32_t* predicted;  // [lane]
 };
 
+struct MomentumRates {
+  float learning_rate, momentum;
+};
+
 struct Kernels {
   std::string_view name;  // avx512, avx2, neon
   std::int64_t target;    // Highway's bit, asked of the processor at run time
@@ -188,6 +192,8 @@ struct Kernels {
   void (*add)(float* into, const float* from, std::size_t count);  // into = into + from
   bool (*all_finite)(const float* values, std::size_t count);
   void (*sgd)(float* weights, const float* gradient, std::size_t count, float learning_rate);
+  void (*momentum_sgd)(float* weights, float* velocity, const float* gradient, std::size_t count,
+                       const MomentumRates&);
   double (*fma_peak)(std::int64_t rounds);  // runs a register-only loop, returns the multiply-adds done
 };
 

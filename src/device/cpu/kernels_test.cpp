@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "arithmetic/reference/update.h"
 #include "arithmetic/tree.h"
 #include "base/aligned_buffer.h"
 #include "base/error.h"
@@ -133,6 +134,24 @@ TEST(Kernels, SgdFusesEveryElement) {
     }
     row.sgd(weights.data(), gradient.data(), weights.size(), 0.3f);
     EXPECT_EQ(weights, expected);
+  });
+}
+
+TEST(Kernels, MomentumFusesEveryElement) {
+  for_each_row([](const Kernels& row) {
+    std::mt19937 random(4);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    std::vector<float> weights(45), velocity(45), gradient(45);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      weights[i] = uniform(random);
+      velocity[i] = uniform(random);
+      gradient[i] = uniform(random);
+    }
+    std::vector<float> expected_weights = weights, expected_velocity = velocity;
+    arithmetic::reference::momentum_sgd(expected_weights, expected_velocity, gradient, {0.3f, 0.9f});
+    row.momentum_sgd(weights.data(), velocity.data(), gradient.data(), weights.size(), {0.3f, 0.9f});
+    EXPECT_EQ(weights, expected_weights);
+    EXPECT_EQ(velocity, expected_velocity);
   });
 }
 

@@ -20,13 +20,13 @@ class BufferStep : public Step {
 
  protected:
   const float* in(std::size_t i, const Work& work, int pack) const {
-    return arena_.activation(inputs_[i], work.thread, pack % arena_.slots(inputs_[i]));
+    return arena_.activation(inputs_[i], work.workspace, pack % arena_.slots(inputs_[i]));
   }
   float* out(std::size_t i, const Work& work, int pack) const {
-    return arena_.activation(outputs_[i], work.thread, pack % arena_.slots(outputs_[i]));
+    return arena_.activation(outputs_[i], work.workspace, pack % arena_.slots(outputs_[i]));
   }
   std::uint8_t* bytes(BufferId id, const Work& work, int pack) const {
-    return arena_.bytes(id, work.thread, pack % arena_.slots(id));
+    return arena_.bytes(id, work.workspace, pack % arena_.slots(id));
   }
   JoinTarget join(std::size_t output, const Work& work, int pack) const {
     return arena_.join_target(outputs_[output], work.thread, work.schedule[static_cast<std::size_t>(pack)]);
@@ -96,12 +96,12 @@ class GatherStep : public BufferStep {
   void run_packs(const Work& work, int pack, int packs) const {
     GatherPlan::Operands operands{};
     operands.input = in(0, work, pack);
-    operands.weights = arena_.shared(inputs_[1]);
+    operands.weights = arena_.prepared(inputs_[1], work.workspace);
     operands.bias = inputs_.size() > 2 ? arena_.shared(inputs_[2]) : nullptr;
     operands.output = out(0, work, pack);
     operands.mask = outputs_.size() > 1 ? bytes(outputs_[1], work, pack) : nullptr;
     operands.packs = packs;
-    plan_->run(operands, work.scratch);
+    plan_->run(operands, work.scratch());
   }
 
   const std::shared_ptr<const GatherPlan> plan_;
@@ -115,10 +115,10 @@ class LaneChainStep : public PackStep {
   void run_pack(const Work& work, int pack) const override {
     const JoinTarget weights = join(0, work, pack), bias = join(1, work, pack);
     if (inputs_.size() == 2) {
-      plan_.run(in(0, work, pack), in(1, work, pack), weights, bias, work.scratch);
+      plan_.run(in(0, work, pack), in(1, work, pack), weights, bias, work.scratch());
     } else {
       plan_.run_unpooled(in(0, work, pack), in(1, work, pack), bytes(inputs_[2], work, pack), weights, bias,
-                         work.scratch);
+                         work.scratch());
     }
   }
 
@@ -138,7 +138,7 @@ class OuterProductStep : public BufferStep {
       for (int pack = first; pack < std::min(first + group_, work.last); ++pack) {
         packs.push_back({in(0, work, pack), in(1, work, pack), join(0, work, pack), join(1, work, pack)});
       }
-      plan_.run(packs, work.scratch);
+      plan_.run(packs, work.scratch());
     }
   }
 

@@ -17,13 +17,14 @@ namespace lockstep::device::cpu {
 struct Work {
   const StepInput& input;
   int thread, threads;
-  int first_pack;                                  // of the thread, in the minibatch
-  int first, last;                                 // counted from first_pack
-  std::span<const arithmetic::JoinStep> schedule;  // of the thread, by pack
-  std::span<const arithmetic::JoinPair> finish;    // what is left of the tree after all threads
-  std::span<const std::pair<int, int>> subtrees;   // (thread, level) of every complete subtree, in order
-  float* scratch;                                  // of the thread
-  std::atomic<bool>& finite;
+  int first_pack = 0;                                   // of the thread, in the minibatch
+  int first = 0, last = 0;                              // counted from first_pack
+  std::span<const arithmetic::JoinStep> schedule = {};  // of the thread, by pack
+  std::byte* workspace = nullptr;                       // activations, then scratch
+  std::size_t scratch_offset = 0;
+  std::atomic<bool>* finite = nullptr;
+
+  float* scratch() const { return reinterpret_cast<float*>(workspace + scratch_offset); }
 };
 
 class Step {

@@ -97,6 +97,12 @@ HWY_NOINLINE inline bool all_finite(const float* values, std::size_t count) {
   return finite;
 }
 
+// A vector of one value, so that a tail is fused like the rest.
+HWY_INLINE float fused(float factor, float x, float y) {
+  const hn::CappedTag<float, 1> one;
+  return hn::GetLane(hn::MulAdd(hn::Set(one, factor), hn::Set(one, x), hn::Set(one, y)));
+}
+
 // w = fma(-lr, g, w)
 HWY_NOINLINE inline void sgd(float* weights, const float* gradient, std::size_t count, float learning_rate) {
   const Vec rate = hn::Set(kTag, -learning_rate);
@@ -104,12 +110,22 @@ HWY_NOINLINE inline void sgd(float* weights, const float* gradient, std::size_t 
   for (; i + kLanes <= count; i += kLanes) {
     store_anywhere(hn::MulAdd(rate, load_anywhere(gradient + i), load_anywhere(weights + i)), weights + i);
   }
+  for (; i < count; ++i) weights[i] = fused(-learning_rate, gradient[i], weights[i]);
+}
+
+// v = fma(mu, v, g), w = fma(-lr, v, w)
+HWY_NOINLINE inline void momentum_sgd(float* weights, float* velocity, const float* gradient,
+                                      std::size_t count, const MomentumRates& rates) {
+  const Vec rate = hn::Set(kTag, -rates.learning_rate), momentum = hn::Set(kTag, rates.momentum);
+  std::size_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const Vec v = hn::MulAdd(momentum, load_anywhere(velocity + i), load_anywhere(gradient + i));
+    store_anywhere(v, velocity + i);
+    store_anywhere(hn::MulAdd(rate, v, load_anywhere(weights + i)), weights + i);
+  }
   for (; i < count; ++i) {
-    // A vector of one value, so that the tail is fused like the rest.
-    const hn::CappedTag<float, 1> one;
-    hn::Store(
-        hn::MulAdd(hn::Set(one, -learning_rate), hn::Load(one, gradient + i), hn::Load(one, weights + i)),
-        one, weights + i);
+    velocity[i] = fused(rates.momentum, velocity[i], gradient[i]);
+    weights[i] = fused(-rates.learning_rate, velocity[i], weights[i]);
   }
 }
 

@@ -1,0 +1,111 @@
+#include "diff_command.h"
+
+#include <bit>
+#include <optional>
+
+#include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "data/dataset.h"
+#include "devices.h"
+#include "numbers.h"
+#include "output.h"
+#include "recorded_run.h"
+#include "run_config_file.h"
+#include "weights_file.h"
+
+namespace lockstep::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The lines of [job] in which two configs differ, as "lr = 0.2 and lr = 0.3".
+std::string job_differences(const store::RunConfig& a, const store::RunConfig& b) {
+  const auto lines = [](const store::RunConfig& config) {
+    const std::string text = store::to_toml(config);
+    std::vector<std::string> all;
+    for (std::size_t from = 0, end = 0; (end = text.find('\n', from)) != std::string::npos; from = end + 1)
+      all.push_back(text.substr(from, end - from));
+    all.resize(static_cast<std::size_t>(std::ranges::find(all, "") - all.begin()));  // [machine] comes after
+    return all;
+  };
+  std::string text;
+  const std::vector<std::string> one = lines(a), other = lines(b);
+  for (std::size_t i = 0; i < std::min(one.size(), other.size()); ++i) {
+    if (one[i] != other[i]) text += fmt::format("the jobs differ: {} and {}\n", one[i], other[i]);
+  }
+  return text;
+}
+
+class DiffCommand final : public Command {
+ public:
+  CLI::App* add_to(CLI::App& app) override {
+    CLI::App* const parser =
+        app.add_subcommand("diff", "Find the first step, tensor and element where two runs part");
+    parser->add_option("RUN_A", a_, "A run directory")->required()->type_name("");
+    parser->add_option("RUN_B", b_, "Another")->required()->type_name("");
+    parser
+        ->add_option_function<std::string>(
+            "--data", [this](const std::string& text) { data_ = given_path("--data", text); },
+            "Where the IDX files are (default: where the first run had them)")
+        ->type_name("DIR");
+    return parser;
+  }
+
+  int run() override {
+    const store::RunConfig config_a = read_config(fs::path(a_) / kConfigFile),
+                           config_b = read_config(fs::path(b_) / kConfigFile);
+    if (config_a.job.data != config_b.job.data)
+      throw Error(Fault::usage, "{} and {} were trained on different data ({} and {}), which says it all", a_,
+                  b_, config_a.job.data, config_b.job.data);
+    const data::Split data = load(config_a);
+    const StoredRun run_a = read_run(a_, data.train.size()), run_b = read_run(b_, data.train.size());
+    const audit::DiffResult result =
+        audit::diff(run_a.recorded, run_b.recorded, data.train, [] { return make_crew({}); });
+    print_result(job_differences(config_a, config_b) + text_of(result, run_a.recorded.record.tensors));
+    return result.parting ? static_cast<int>(Fault::verification) : 0;
+  }
+
+ private:
+  data::Split load(const store::RunConfig& config) const {
+    const fs::path directory = data_.value_or(config.machine.data_directory);
+    data::Split data = data::load_mnist_like(directory);
+    if (const std::string found = to_hex(data::hash_of(data)); found != config.job.data)
+      throw Error(Fault::data,
+                  "{}: expected the data with hash {} as {} says, found {}; say with --data DIR where it is",
+                  directory.string(), config.job.data, (fs::path(a_) / kConfigFile).string(), found);
+    return data;
+  }
+
+  std::string text_of(const audit::DiffResult& result, const std::vector<std::string>& tensors) const {
+    if (!result.parting)
+      return fmt::format("equal: {} steps, {} tensors, every hash\n", result.steps, tensors.size());
+    std::string text = fmt::format("{} and {} part at step {}, tensor {}\n", a_, b_, result.parting->step,
+                                   tensors[result.parting->tensor]);
+    for (const audit::DiffResult::Unreproduced& run : result.unreproduced) {
+      text += fmt::format(
+          "{} does not reproduce its own record: replayed, it differs from it first at step {}, tensor {}; "
+          "its devices or its files are to blame, not the arithmetic\n",
+          run.run, run.at.step, tensors[run.at.tensor]);
+    }
+    if (result.element) {
+      const audit::ElementDifference& d = *result.element;
+      text += fmt::format(
+          "replayed: layer {}, tensor {}, element [{}]: 0x{:08x} ({}) in {}, 0x{:08x} ({}) in {}\n",
+          d.tensor.substr(0, d.tensor.find('.')), d.tensor, fmt::join(d.at, ", "),
+          std::bit_cast<std::uint32_t>(d.expected), d.expected, a_, std::bit_cast<std::uint32_t>(d.found),
+          d.found, b_);
+    }
+    return text;
+  }
+
+  std::string a_, b_;
+  std::optional<fs::path> data_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_diff_command() { return std::make_unique<DiffCommand>(); }
+
+}  // namespace lockstep::app

@@ -1,0 +1,47 @@
+#include "drill.h"
+
+#include <limits>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "base/error.h"
+#include "numbers.h"
+#include "plan/device_list.h"
+
+namespace lockstep::app {
+namespace {
+
+using Kind = device::Drill::Kind;
+
+Kind kind_named(std::string_view text) {
+  const std::vector<std::string> names{"fail", "hang", "slow", "flip"};  // in the order of Kind
+  const std::string name = known_name("--drill", text, names);
+  return static_cast<Kind>(std::ranges::find(names, name) - names.begin());
+}
+
+}  // namespace
+
+DeviceDrill parse_drill(std::string_view text) {
+  const std::size_t at = text.find('@'), colon = text.find(':', at);
+  if (at == std::string_view::npos || colon == std::string_view::npos)
+    throw Error(Fault::usage, "--drill: expected KIND@STEP:DEVICE, as in flip@3:cpu:1, found '{}'", text);
+  const std::vector<std::string> devices = plan::parse_device_list(text.substr(colon + 1));
+  if (devices.size() != 1)
+    throw Error(Fault::usage, "--drill: expected one device, found '{}'", text.substr(colon + 1));
+  return {devices[0],
+          {.kind = kind_named(text.substr(0, at)),
+           .step = whole_number("--drill: step", text.substr(at + 1, colon - at - 1),
+                                {1, std::numeric_limits<int>::max()})}};
+}
+
+void add_drill(CLI::App& parser, std::optional<DeviceDrill>& drill) {
+  parser
+      .add_option_function<std::string>(
+          "--drill", [&drill](const std::string& text) { drill = parse_drill(text); },
+          "A fire drill: fail, hang, slow or flip (a bit) at a step on a device, as in flip@3:cpu:1")
+      ->type_name("KIND@STEP:DEVICE")
+      ->group("Drill");
+}
+
+}  // namespace lockstep::app

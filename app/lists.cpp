@@ -1,0 +1,32 @@
+#include "lists.h"
+
+#include "base/error.h"
+#include "plan/device_list.h"
+
+namespace lockstep::app {
+
+std::vector<std::string_view> split_at_commas(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const std::size_t end = text.find(',');
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::vector<const program::exchange::Kind*> all_exchanges() {
+  std::vector<const program::exchange::Kind*> all;
+  for (const program::exchange::Kind& kind : program::exchange::kinds()) all.push_back(&kind);
+  return all;
+}
+
+std::vector<std::vector<std::string>> settings_of(std::string_view option, std::string_view text) {
+  try {
+    return plan::parse_device_settings(text);
+  } catch (const Error& error) {
+    throw Error(error.fault(), "{}: {}", option, error.what());
+  }
+}
+
+}  // namespace lockstep::app

@@ -1,0 +1,60 @@
+#include "recorded_run.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/file_reader.h"
+#include "model/zoo.h"
+#include "run_config_file.h"
+#include "store/checkpoint.h"
+#include "train/checkpoint.h"
+#include "weights_file.h"
+
+namespace lockstep::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMaxHashBytes = std::size_t{1} << 31;  // 7 million steps of LeNet
+
+std::vector<train::TrainState> readable_checkpoints(const fs::path& run, const model::Model& model) {
+  std::vector<train::TrainState> states;
+  std::error_code none;  // a run may have no checkpoints
+  for (const fs::directory_entry& entry : fs::directory_iterator(run / "checkpoints", none)) {
+    try {
+      states.push_back(train::state_of(store::read_checkpoint(entry.path()), model, entry.path().string()));
+    } catch (const Error&) {
+      // Damaged, or something else: the replay starts from an earlier one.
+    }
+  }
+  std::ranges::sort(states, {}, &train::TrainState::step);
+  return states;
+}
+
+}  // namespace
+
+StoredRun read_run(const fs::path& run, std::size_t examples) {
+  StoredRun stored;
+  stored.config = read_config(run / kConfigFile);
+  const model::Model model = model::zoo_model(stored.config.job.model);
+  const std::vector<std::byte> hashes = read_raw_file(run / kHashesFile, kMaxHashBytes);
+  audit::RecordedRun& recorded = stored.recorded;
+  recorded.name = run.string();
+  recorded.job = train::job_of(stored.config.job, model, examples);
+  recorded.start = train::initial_weights(model, stored.config.job.seed);
+  recorded.states = readable_checkpoints(run, model);
+  recorded.record = store::parse_hash_record({reinterpret_cast<const char*>(hashes.data()), hashes.size()},
+                                             (run / kHashesFile).string());
+  // Starting weights that were loaded are known only if a checkpoint from before the first step is left.
+  if (!stored.config.job.load.empty()) {
+    const bool known = !recorded.states.empty() && recorded.states.front().step < recorded.record.first_step;
+    if (!known)
+      throw Error(Fault::usage,
+                  "{}: it began with loaded weights, and no checkpoint from its beginning is left",
+                  run.string());
+    recorded.start = recorded.states.front().weights;
+  }
+  return stored;
+}
+
+}  // namespace lockstep::app

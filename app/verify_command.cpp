@@ -1,0 +1,190 @@
+#include "verify_command.h"
+
+#include <algorithm>
+#include <iostream>
+#include <limits>
+
+#include <CLI/CLI.hpp>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "audit/verify.h"
+#include "base/error.h"
+#include "devices.h"
+#include "drill.h"
+#include "lists.h"
+#include "model/zoo.h"
+#include "output.h"
+#include "plan/device_list.h"
+#include "report/verify_table.h"
+
+namespace lockstep::app {
+namespace {
+
+constexpr WholeRange kSteps{1, std::numeric_limits<int>::max()};
+
+report::VerifyRow row_of(const audit::SettingResult& result) {
+  return {.devices = fmt::format("{}", fmt::join(result.setting.devices, ", ")),
+          .threads = result.setting.threads,
+          .exchange = std::string(result.setting.machine.exchange->name),
+          .order = result.setting.machine.order == device::Order::pack ? "pack" : "layer",
+          .steps = static_cast<std::int64_t>(result.hashes.size()),
+          .hash = to_hex(result.weights),
+          .seconds = result.seconds,
+          .equal = !result.difference};
+}
+
+std::string text_of(const audit::ReplicaDifference& difference) {
+  return fmt::format("step {}, {}: {}", difference.step, difference.device_name, to_text(difference.element));
+}
+
+nlohmann::ordered_json json_of(const audit::SettingResult& result) {
+  const report::VerifyRow row = row_of(result);
+  nlohmann::ordered_json json{{"devices", result.setting.devices},
+                              {"threads", row.threads},
+                              {"exchange", row.exchange},
+                              {"order", row.order},
+                              {"steps", row.steps},
+                              {"weights", row.hash},
+                              {"equal", row.equal},
+                              {"seconds", row.seconds}};
+  if (result.difference) json["difference"] = text_of(*result.difference);
+  for (const std::vector<Hash128>& step : result.hashes) {
+    std::vector<std::string> hashes;
+    std::ranges::transform(step, std::back_inserter(hashes), to_hex);
+    json["hashes"].push_back(hashes);
+  }
+  return json;
+}
+
+class VerifyCommand final : public Command {
+ public:
+  CLI::App* add_to(CLI::App& app) override {
+    CLI::App* const parser = app.add_subcommand(
+        "verify", "Run one job under many settings and compare every bit after every step");
+    const auto add = [&](const char* name, const char* type, const char* words, auto parse) {
+      parser->add_option_function<std::string>(name, parse, words)->type_name(type);
+    };
+    parser->add_option("MODEL", model_, "lenet (default) or mlp")->type_name("");
+    add("--devices", "LIST",
+        "Settings, separated by commas (default 1,2,3,5,8,16); + joins devices inside one",
+        [this](const std::string& text) { devices_ = text; });
+    add("--threads", "LIST",
+        "Compute threads of each device, several separated by commas (default: the cores, divided)",
+        [this](const std::string& text) {
+          threads_ =
+              list_of(text, [](std::string_view part) { return whole_number("--threads", part, kThreads); });
+        });
+    add("--exchange", "LIST", "Exchanges, separated by commas (default: all)",
+        [this](const std::string& text) {
+          exchanges_ =
+              list_of(text, [](std::string_view part) { return &program::exchange::kind_named(part); });
+        });
+    add("--order", "LIST", "pack, layer or both, separated by commas (default pack)",
+        [this](const std::string& text) {
+          orders_ = list_of(text, [](std::string_view part) {
+            return known_name("--order", part, std::vector<std::string>{"pack", "layer"}) == "pack"
+                       ? device::Order::pack
+                       : device::Order::layer;
+          });
+        });
+    parser->add_flag("--shard-optimizer", shard_optimizer_,
+                     "Owners update their parts (not on a single device)");
+    add("--steps", "N", "Steps of each setting (default 50)",
+        [this](const std::string& text) { steps_ = whole_number("--steps", text, kSteps); });
+    add("--batch", "N", "Examples of a minibatch (default 256)", [this](const std::string& text) {
+      job_.batch = whole_number("--batch", text, {1, 1'000'000});
+    });
+    add("--lr", "X", "Learning rate (default 0.2)",
+        [this](const std::string& text) { job_.learning_rate = positive_number("--lr", text); });
+    add("--momentum", "X", "Momentum of SGD, from 0 to below 1 (default 0)",
+        [this](const std::string& text) { job_.momentum = fraction("--momentum", text); });
+    add("--seed", "N", "Of the initial weights and the shuffling (default 0)",
+        [this](const std::string& text) { job_.seed = seed_number("--seed", text); });
+    add("--data", "DIR", "Where the four IDX files are (default: Debian's Fashion-MNIST)",
+        [this](const std::string& text) { data_ = given_path("--data", text); });
+    add_drill(*parser, drill_);
+    parser->add_flag("--json", json_, "Print one JSON object with the hash of every tensor after every step");
+    return parser;
+  }
+
+  int run() override {
+    job_.model = model::zoo_model(model_);
+    const std::vector<audit::Setting> settings = make_settings();
+    const data::Split data = data::load_mnist_like(data_.value_or(data::default_fashion_mnist_directory()));
+    job_.batch = std::min(job_.batch, static_cast<int>(data.train.size()));
+    const std::vector<audit::SettingResult> results =
+        audit::verify({.job = job_,
+                       .data = data.train,
+                       .settings = settings,
+                       .steps = steps_,
+                       .make_crew =
+                           [this](const std::vector<std::string>& devices, int threads) {
+                             return make_crew({.devices = devices, .threads = threads, .drill = drill_});
+                           },
+                       .on_setting =
+                           [&](const audit::SettingResult& result) {
+                             std::cerr << fmt::format("{} of {}: {}\n", ++done_, settings.size(),
+                                                      result.difference ? "DIFFERS" : "equal");
+                           }});
+    const bool equal = std::ranges::none_of(
+        results, [](const audit::SettingResult& result) { return result.difference.has_value(); });
+    print_result(json_ ? json_text(results, equal) : table_text(results));
+    return equal ? 0 : static_cast<int>(Fault::verification);
+  }
+
+ private:
+  std::vector<audit::Setting> make_settings() const {
+    std::vector<audit::Setting> settings;
+    for (const std::vector<std::string>& devices : settings_of("--devices", devices_)) {
+      for (const int threads : threads_) {
+        for (const program::exchange::Kind* exchange : exchanges_) {
+          for (const device::Order order : orders_) {
+            // One device exchanges nothing: once is enough.
+            if (devices.size() == 1 && exchange != exchanges_.front()) continue;
+            settings.push_back({devices,
+                                threads == 0 ? default_threads(devices.size()) : threads,
+                                {.order = order,
+                                 .exchange = exchange,
+                                 .shard_optimizer = shard_optimizer_ && devices.size() > 1}});
+          }
+        }
+      }
+    }
+    return settings;
+  }
+
+  std::string table_text(const std::vector<audit::SettingResult>& results) const {
+    std::vector<report::VerifyRow> rows;
+    std::string differences;
+    for (const audit::SettingResult& result : results) {
+      rows.push_back(row_of(result));
+      if (result.difference) differences += text_of(*result.difference) + '\n';
+    }
+    return report::verify_table(rows) + differences;
+  }
+
+  std::string json_text(const std::vector<audit::SettingResult>& results, bool equal) const {
+    nlohmann::ordered_json json{{"equal", equal}, {"tensors", nlohmann::json::array()}};
+    for (const model::Parameter& p : model::parameters_of(job_.model)) json["tensors"].push_back(p.name);
+    for (const audit::SettingResult& result : results) json["settings"].push_back(json_of(result));
+    return json.dump() + '\n';
+  }
+
+  std::string model_ = "lenet", devices_ = "1,2,3,5,8,16";
+  std::vector<int> threads_ = {0};
+  std::vector<const program::exchange::Kind*> exchanges_ = all_exchanges();
+  std::vector<device::Order> orders_ = {device::Order::pack};
+  train::Job job_;
+  int steps_ = 50;
+  std::size_t done_ = 0;
+  std::optional<std::filesystem::path> data_;
+  std::optional<DeviceDrill> drill_;
+  bool shard_optimizer_ = false, json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_verify_command() { return std::make_unique<VerifyCommand>(); }
+
+}  // namespace lockstep::app

@@ -1,0 +1,71 @@
+#include "audit/diff.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace lockstep::audit {
+namespace {
+
+std::int64_t last_step(const store::HashRecord& record) {
+  return record.first_step + static_cast<std::int64_t>(record.rows.size()) - 1;
+}
+
+// Where a replay to `step` begins: the newest checkpoint before it, else the run's beginning.
+train::TrainState nearest(const RecordedRun& run, std::int64_t step) {
+  train::TrainState best{.weights = run.start};
+  for (const train::TrainState& state : run.states) {
+    if (state.step < step && state.step >= best.step) best = state;
+  }
+  return best;
+}
+
+struct Replayed {
+  train::Weights weights;                                  // after the step
+  std::optional<store::RecordDifference> not_as_recorded;  // the first
+};
+
+Replayed replay(const RecordedRun& run, std::int64_t step, const data::Dataset& data, run::Crew& crew) {
+  train::Stepper stepper(crew, run.job, {.record = true}, data);
+  stepper.start(nearest(run, step));
+  Replayed replayed;
+  while (stepper.steps() < step) {
+    const run::StepResult result = stepper.step();
+    const std::int64_t row = stepper.steps() - run.record.first_step;
+    if (row < 0 || replayed.not_as_recorded) continue;
+    const std::vector<Hash128>& recorded = run.record.rows[static_cast<std::size_t>(row)];
+    const auto [found, _] = std::ranges::mismatch(result.hashes, recorded);
+    if (found != result.hashes.end())
+      replayed.not_as_recorded = {stepper.steps(), static_cast<std::size_t>(found - result.hashes.begin())};
+  }
+  replayed.weights = stepper.runner().download();
+  return replayed;
+}
+
+}  // namespace
+
+DiffResult diff(const RecordedRun& a, const RecordedRun& b, const data::Dataset& data,
+                const std::function<std::unique_ptr<run::Crew>()>& make_crew) {
+  if (a.record.tensors != b.record.tensors)
+    throw Error(Fault::usage, "{} and {} recorded different tensors; they train different models", a.name,
+                b.name);
+  DiffResult result;
+  const std::int64_t first = std::max(a.record.first_step, b.record.first_step);
+  result.steps = std::min(last_step(a.record), last_step(b.record)) - first + 1;
+  if (result.steps < 1)
+    throw Error(Fault::usage, "{} and {} have no recorded step in common", a.name, b.name);
+  result.parting = store::first_difference(a.record, b.record);
+  if (!result.parting) return result;
+
+  std::vector<train::Weights> weights;
+  for (const RecordedRun* run : {&a, &b}) {
+    const std::unique_ptr<run::Crew> crew = make_crew();
+    Replayed replayed = replay(*run, result.parting->step, data, *crew);
+    if (replayed.not_as_recorded) result.unreproduced.push_back({run->name, *replayed.not_as_recorded});
+    weights.push_back(std::move(replayed.weights));
+  }
+  if (result.unreproduced.empty()) result.element = first_difference(a.job.model, weights[0], weights[1]);
+  return result;
+}
+
+}  // namespace lockstep::audit

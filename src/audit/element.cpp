@@ -1,0 +1,40 @@
+#include "audit/element.h"
+
+#include <bit>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+
+namespace lockstep::audit {
+
+std::optional<ElementDifference> first_difference(const model::Model& model, const run::Weights& expected,
+                                                  const run::Weights& found) {
+  const std::vector<model::Parameter> parameters = model::parameters_of(model);
+  check(expected.size() == parameters.size() && found.size() == parameters.size(),
+        "{} and {} tensors for {} parameters", expected.size(), found.size(), parameters.size());
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    for (std::size_t i = 0; i < expected[p].size(); ++i) {
+      if (std::bit_cast<std::uint32_t>(expected[p][i]) == std::bit_cast<std::uint32_t>(found[p][i])) continue;
+      ElementDifference difference{parameters[p].name, i, {}, expected[p][i], found[p][i]};
+      std::size_t rest = i;
+      for (std::size_t axis = parameters[p].shape.size(); axis-- > 0;) {
+        const auto size = static_cast<std::size_t>(parameters[p].shape[axis]);
+        difference.at.insert(difference.at.begin(), static_cast<std::int64_t>(rest % size));
+        rest /= size;
+      }
+      return difference;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string to_text(const ElementDifference& d) {
+  return fmt::format("layer {}, tensor {}, element [{}]: 0x{:08x} ({}) where 0x{:08x} ({}) is expected",
+                     d.tensor.substr(0, d.tensor.find('.')), d.tensor, fmt::join(d.at, ", "),
+                     std::bit_cast<std::uint32_t>(d.found), d.found, std::bit_cast<std::uint32_t>(d.expected),
+                     d.expected);
+}
+
+}  // namespace lockstep::audit

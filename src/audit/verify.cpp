@@ -1,0 +1,78 @@
+#include "audit/verify.h"
+
+#include <chrono>
+
+#include "base/error.h"
+
+namespace lockstep::audit {
+namespace {
+
+class Verification {
+ public:
+  explicit Verification(const VerifyOptions& options) : options_(options) {}
+
+  SettingResult run(const Setting& setting) {
+    const auto start = std::chrono::steady_clock::now();
+    SettingResult result;
+    result.setting = setting;
+    const std::unique_ptr<run::Crew> crew = options_.make_crew(setting.devices, setting.threads);
+    train::Stepper stepper(*crew, options_.job, setting.machine, options_.data);
+    stepper.start();
+    while (stepper.steps() < options_.steps && !result.difference) {
+      stepper.step();
+      look_at_replicas(stepper, result);
+    }
+    result.weights = train::hash_of(stepper.runner().download());
+    if (expected_.empty()) expected_ = result.hashes;
+    result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return result;
+  }
+
+ private:
+  // Hashes every device's own buffers. The first device of the first setting says what is right.
+  void look_at_replicas(train::Stepper& stepper, SettingResult& result) {
+    run::Runner& runner = stepper.runner();
+    const std::size_t step = result.hashes.size();
+    for (int device = 0; device < runner.crew().size(); ++device) {
+      std::vector<Hash128> hashes;
+      for (const program::BufferId id : runner.program().parameters)
+        hashes.push_back(hash128(std::as_bytes(runner.executable(device).parameter(id))));
+      if (device == 0) result.hashes.push_back(hashes);
+      const std::vector<Hash128>& expected = expected_.empty() ? result.hashes[step] : expected_[step];
+      if (hashes == expected) continue;
+      const run::Weights right = expected_.empty() ? runner.download(0) : weights_after(stepper.steps());
+      const std::optional<ElementDifference> element =
+          first_difference(options_.job.model, right, runner.download(device));
+      check(element.has_value(), "hashes differ where no element does");
+      result.difference = {stepper.steps(), device, runner.crew().device(device).name(), *element};
+      return;
+    }
+  }
+
+  // What the first setting has after so many steps: by running it again, not by keeping copies.
+  run::Weights weights_after(std::int64_t steps) const {
+    const Setting& first = options_.settings.front();
+    const std::unique_ptr<run::Crew> crew = options_.make_crew(first.devices, first.threads);
+    train::Stepper stepper(*crew, options_.job, first.machine, options_.data);
+    stepper.start();
+    while (stepper.steps() < steps) stepper.step();
+    return stepper.runner().download();
+  }
+
+  const VerifyOptions& options_;
+  std::vector<std::vector<Hash128>> expected_;  // of the first setting, by step and tensor
+};
+
+}  // namespace
+
+std::vector<SettingResult> verify(const VerifyOptions& options) {
+  Verification verification(options);
+  std::vector<SettingResult> results;
+  for (const Setting& setting : options.settings) {
+    results.push_back(verification.run(setting));
+    if (options.on_setting) options.on_setting(results.back());
+  }
+  return results;
+}
+
+}  // namespace lockstep::audit

@@ -1,0 +1,41 @@
+// The cores this process may use, and binding threads to them.
+#pragma once
+#include <memory>
+
+#include "device/device.h"
+
+namespace lockstep::device::cpu {
+
+// Cores this process may use: affinity, cgroup, and the cgroup's quota of processor time.
+int usable_cores();
+
+// The machine as hwloc sees it, restricted to what this process may use. May be shared by threads.
+class Cores {
+ public:
+  Cores();
+  ~Cores();
+  Cores(const Cores&) = delete;
+  Cores& operator=(const Cores&) = delete;
+
+  // Numbers of cores: 0 .. count() - 1, those with a whole core to themselves before second threads of a
+  // core.
+  int count() const;
+
+  // Binds the calling thread. Throws Error(device) if the system refuses.
+  void bind(int core) const;
+
+  // The same for whom it is only a matter of speed: a refusal changes nothing.
+  void try_to_bind(int core) const noexcept;
+
+  // Lets the calling thread run on all of them again.
+  void unbind() const noexcept;
+
+  // The same, until what it returns is gone.
+  std::unique_ptr<ThreadPlace> bind_for_now(int core) const;
+
+ private:
+  struct Topology;
+  const std::shared_ptr<Topology> topology_;
+};
+
+}  // namespace lockstep::device::cpu

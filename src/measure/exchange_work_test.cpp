@@ -1,0 +1,67 @@
+#include "measure/exchange_work.h"
+
+#include <gtest/gtest.h>
+
+#include "plan/deal.h"
+
+namespace lockstep::measure {
+namespace {
+
+namespace exchange = program::exchange;
+
+constexpr std::size_t kElements = 3 * 4 * 1024, kBytes = kElements * sizeof(float);
+
+std::vector<DeviceWork> work_of_kind(std::string_view kind, int devices) {
+  exchange::Setting setting{.sums = {kElements}, .trained = {false}, .packs = 16};
+  setting.shares = plan::deal_packs({0, 16}, devices);
+  return work_of(exchange::emit(setting, exchange::kind_named(kind).shards(setting.sums, devices)));
+}
+
+// The formulas that sharded.cpp and star.cpp give.
+TEST(ExchangeWork, ShardedMovesTheSameOnEveryDevice) {
+  const std::vector<DeviceWork> work = work_of_kind("sharded", 4);
+  ASSERT_EQ(work.size(), 4U);
+  for (const DeviceWork& device : work) {
+    EXPECT_EQ(device.sent, 2 * kBytes * 3 / 4);
+    EXPECT_EQ(device.gathered, kBytes * 3 / 4);
+    EXPECT_EQ(device.joined, kBytes);
+    EXPECT_EQ(device.returned, kBytes * 3 / 4);
+  }
+  EXPECT_EQ(bytes_in_all(work), 6 * kBytes);
+}
+
+TEST(ExchangeWork, ThreeDevicesHoldSevenSubtreesOfSixteenPacks) {
+  const std::vector<DeviceWork> work = work_of_kind("sharded", 3);
+  ASSERT_EQ(work.size(), 3U);
+  const std::vector<std::size_t> held{2, 3, 2};
+  for (std::size_t d = 0; d < 3; ++d) {
+    EXPECT_EQ(work[d].sent, (held[d] + 1) * kBytes * 2 / 3);
+    EXPECT_EQ(work[d].gathered, (7 - held[d]) * kBytes / 3);
+    EXPECT_EQ(work[d].joined, 7 * kBytes / 3);
+  }
+}
+
+TEST(ExchangeWork, AllBytesOfAStarPassThroughTheFirstDevice) {
+  const std::vector<DeviceWork> work = work_of_kind("star", 4);
+  EXPECT_EQ(work[0].gathered, 3 * kBytes);
+  EXPECT_EQ(work[0].joined, 4 * kBytes);
+  EXPECT_EQ(work[0].sent, 3 * kBytes);
+  EXPECT_EQ(work[0].returned, 0U);
+  EXPECT_EQ(work[1].sent, kBytes);
+  EXPECT_EQ(work[1].returned, kBytes);
+  EXPECT_EQ(bytes_in_all(work), 6 * kBytes) << "as many as sharded, only not side by side";
+}
+
+TEST(ExchangeWork, ARoundLastsAsLongAsItsBusiestDeviceOrItsCores) {
+  const auto path = [](std::string_view kind, int devices, int cores) {
+    return longest_path(work_of_kind(kind, devices), cores) / static_cast<double>(kBytes);
+  };
+  EXPECT_EQ(path("sharded", 4, 4), 0.75 + 1 + 0.75);
+  EXPECT_EQ(path("star", 4, 4), 3 + 4 + 1);
+  EXPECT_EQ(path("sharded", 4, 2), 1.5 + 2 + 1.5);
+  EXPECT_EQ(path("star", 4, 2), 3 + 4 + 1.5);
+  EXPECT_EQ(path("star", 2, 2) / path("sharded", 2, 2), 2);
+}
+
+}  // namespace
+}  // namespace lockstep::measure

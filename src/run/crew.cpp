@@ -1,0 +1,167 @@
+#include "run/crew.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "program/print.h"
+#include "transport/threads/thread_transport.h"
+
+namespace lockstep::run {
+namespace {
+
+// The clock goes on while the process is stopped: a timeout is ten slices of no progress, and a stop costs
+// one.
+constexpr int kSlices = 10;
+
+std::vector<device::Device*> pointers_to(const std::vector<std::unique_ptr<device::Device>>& devices) {
+  std::vector<device::Device*> pointers;
+  pointers.reserve(devices.size());
+  for (const auto& device : devices) pointers.push_back(device.get());
+  return pointers;
+}
+
+}  // namespace
+
+Crew::Crew(std::vector<std::unique_ptr<device::Device>> devices, Options options)
+    : Crew(pointers_to(devices), std::move(options)) {
+  owned_ = std::move(devices);
+}
+
+Crew::Crew(std::vector<device::Device*> devices) : Crew(std::move(devices), Options{}) {}
+
+Crew::Crew(std::vector<device::Device*> devices, Options options)
+    : options_(std::move(options)),
+      devices_(std::move(devices)),
+      transports_(transport::make_thread_transports({.ranks = size(), .spin = !options_.share_cores})),
+      activities_(devices_.size()),
+      places_(devices_.size()) {
+  check(!devices_.empty(), "a crew without devices");
+  workers_ = std::make_unique<ThreadTeam>(ThreadTeam::Options{
+      .threads = size(), .name = "devices", .spin = !options_.share_cores, .timeout = options_.timeout});
+  if (size() > 1) {
+    workers_->run([this](int d) {
+      if (d > 0) places_[static_cast<std::size_t>(d)] = device(d).adopt_thread();
+    });
+  }
+  watch_ = std::thread([this] { watch(); });
+}
+
+Crew::~Crew() {
+  {
+    const Lock lock(mutex_);
+    leaving_ = true;
+    leave_.notify_all();
+  }
+  watch_.join();
+}
+
+std::vector<std::string> Crew::names() const {
+  std::vector<std::string> names;
+  for (const device::Device* device : devices_) names.push_back(device->name());
+  return names;
+}
+
+void Crew::run(const std::function<void(int)>& work) {
+  {
+    // The caller drives the first device; its thread goes back where it was.
+    const std::unique_ptr<device::ThreadPlace> place = device(0).adopt_thread();
+    workers_->run([&](int device) { work_on(device, work); });
+  }
+  std::exception_ptr error;
+  {
+    const Lock lock(mutex_);
+    if (!stuck_.empty()) throw Error(Fault::device, "{}", stuck_);
+    error = first_error_;
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+void Crew::work_on(int device, const std::function<void(int)>& work) {
+  Activity& activity = activities_[static_cast<std::size_t>(device)];
+  activity.working = true;
+  std::exception_ptr error;
+  try {
+    work(device);
+  } catch (const Error& e) {
+    error = std::make_exception_ptr(Error(e.fault(), "{}: {}: {}",
+                                          devices_[static_cast<std::size_t>(device)]->name(), doing(device),
+                                          e.what()));
+  } catch (const std::bad_alloc&) {
+    error = std::current_exception();
+  } catch (const std::exception& e) {
+    error = std::make_exception_ptr(Error(Fault::device, "{}: {}: {}",
+                                          devices_[static_cast<std::size_t>(device)]->name(), doing(device),
+                                          e.what()));
+  }
+  activity.working = false;
+  if (!error) return;
+  {
+    const Lock lock(mutex_);
+    if (!first_error_) first_error_ = error;
+  }
+  transport(device).abort();
+}
+
+std::string Crew::doing(int device) const {
+  const Activity& activity = activities_[static_cast<std::size_t>(device)];
+  std::string text = fmt::format("step {}", activity.step.load());
+  const auto* const program = activity.program.load();
+  if (const auto* exchanging = activity.exchanging.load(); exchanging != nullptr && program != nullptr) {
+    text += ", " + program::to_text(*exchanging, *program);
+    std::vector<std::string> from;
+    for (const int peer : transports_[static_cast<std::size_t>(device)]->missing())
+      from.push_back(devices_[static_cast<std::size_t>(peer)]->name());
+    if (!from.empty()) text += fmt::format(", waiting for {}", fmt::join(from, ", "));
+  } else if (const auto* instruction = activity.instruction.load()) {
+    text += ", " + program::to_text(*instruction);
+  }
+  return text;
+}
+
+// Looks at all workers every slice. A worker that waits for another is a victim; those that do not move by
+// themselves are named first.
+void Crew::watch() {
+  std::vector<std::uint64_t> seen(devices_.size(), 0);
+  std::vector<int> still(devices_.size(), 0);
+  Lock lock(mutex_);
+  while (!leaving_) {
+    leave_.wait_for(lock, options_.timeout / kSlices);
+    for (std::size_t d = 0; d < seen.size(); ++d) {
+      const std::uint64_t moves = activities_[d].moves;
+      still[d] = activities_[d].working && moves == seen[d] ? still[d] + 1 : 0;
+      seen[d] = moves;
+    }
+    const std::string text = leaving_ ? "" : stuck_workers(still);
+    if (text.empty()) continue;
+    stuck_ = text;
+    transports_[0]->abort();
+    if (options_.on_stuck) options_.on_stuck(text);
+  }
+}
+
+// One line about those that have not moved for a timeout and those who wait for them, or nothing.
+std::string Crew::stuck_workers(std::vector<int>& still) const {
+  if (std::ranges::all_of(still, [](int slices) { return slices < kSlices; })) return {};
+  std::string culprits, victims;
+  bool somebody_computes = false;
+  for (std::size_t d = 0; d < still.size(); ++d) {
+    if (!activities_[d].working) continue;
+    const bool waiting = activities_[d].waiting;
+    somebody_computes = somebody_computes || !waiting;
+    if (!waiting && still[d] < kSlices) continue;
+    still[d] = 0;
+    std::string& text = waiting ? victims : culprits;
+    text +=
+        fmt::format("{}{} ({})", text.empty() ? "" : "; ", devices_[d]->name(), doing(static_cast<int>(d)));
+  }
+  // Others wait for somebody who still computes: a slow device is no stuck one.
+  if (culprits.empty() && (victims.empty() || somebody_computes)) return {};
+  const double seconds = std::chrono::duration<double>(options_.timeout).count();
+  return fmt::format("no progress for {} s: {}{}{}", seconds, culprits,
+                     culprits.empty() || victims.empty() ? "" : "; held up by it: ", victims);
+}
+
+}  // namespace lockstep::run

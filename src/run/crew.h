@@ -1,0 +1,82 @@
+// The devices of a run and the threads that drive them: one worker a device, a transport between them, and a
+// watch that says who is stuck.
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/thread_team.h"
+#include "device/device.h"
+#include "transport/transport.h"
+
+namespace lockstep::run {
+
+// What a worker is doing, for whoever watches. The worker writes, the watch reads.
+struct Activity {
+  std::atomic<std::uint64_t> moves{0};  // grows with everything that is begun
+  std::atomic<std::int64_t> step{0};    // since the start, from 1
+  std::atomic<const program::Instruction*> instruction{nullptr};
+  std::atomic<const program::exchange::Instruction*> exchanging{nullptr};  // not null: instead of the above
+  std::atomic<const program::Program*> program{nullptr};                   // whose sums the exchange means
+  std::atomic<bool> working{false}, waiting{false};
+};
+
+class Crew {
+ public:
+  struct Options {
+    std::chrono::nanoseconds timeout = std::chrono::seconds(60);
+    // Told, in one line, who has made no progress for so long. Workers that wait for others are sent home
+    // with an error; one that is stuck in its own work is not, so this may end the process. Must not throw.
+    std::function<void(const std::string&)> on_stuck = nullptr;
+    bool share_cores = false;  // more threads than cores: nobody spins
+  };
+
+  Crew(std::vector<std::unique_ptr<device::Device>> devices, Options options);
+  // Of devices that outlive it.
+  explicit Crew(std::vector<device::Device*> devices);
+  Crew(std::vector<device::Device*> devices, Options options);
+  ~Crew();
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  // More threads than cores: nothing can overlap, and every wake-up is a detour.
+  bool shares_cores() const { return options_.share_cores; }
+  int size() const { return static_cast<int>(devices_.size()); }
+  device::Device& device(int index) { return *devices_[static_cast<std::size_t>(index)]; }
+  std::vector<std::string> names() const;
+  transport::Transport& transport(int index) { return *transports_[static_cast<std::size_t>(index)]; }
+  Activity& activity(int index) { return activities_[static_cast<std::size_t>(index)]; }
+
+  // Calls work(device) on each device's worker and returns when all are done. The first one that throws makes
+  // the waits of the others fail; its exception reaches the caller with device, step and instruction. After
+  // that the crew is of no more use.
+  void run(const std::function<void(int)>& work);
+
+ private:
+  void work_on(int device, const std::function<void(int)>& work);
+  void watch();
+  std::string stuck_workers(std::vector<int>& still) const;
+  std::string doing(int device) const;
+
+  const Options options_;
+  std::vector<std::unique_ptr<device::Device>> owned_;
+  const std::vector<device::Device*> devices_;
+  std::vector<std::unique_ptr<transport::Transport>> transports_;
+  std::deque<Activity> activities_;
+  std::vector<std::unique_ptr<device::ThreadPlace>> places_;  // of the workers' threads, but the first
+  Mutex mutex_;
+  std::exception_ptr first_error_ GUARDED_BY(mutex_);
+  std::string stuck_ GUARDED_BY(mutex_);  // what the watch said
+  bool leaving_ GUARDED_BY(mutex_) = false;
+  Condition leave_;
+  std::unique_ptr<ThreadTeam> workers_;
+  std::thread watch_;
+};
+
+}  // namespace lockstep::run

@@ -1,0 +1,256 @@
+// Every replica has the bits of the naive twin, whatever the number of devices, threads and the exchange.
+#include <array>
+
+#include <gtest/gtest.h>
+
+#include "arithmetic/reference/step.h"
+#include "arithmetic/reference/update.h"
+#include "base/error.h"
+#include "device/cpu/cpu_device.h"
+#include "program/compile.h"
+#include "run/runner.h"
+
+namespace lockstep::run {
+namespace {
+
+namespace exchange = program::exchange;
+
+model::Model small_model() {
+  return {"small",
+          {1, 8, 8},
+          {{"conv1", model::Conv2d{5, {3, 3}}},
+           {"relu1", model::Relu{}},
+           {"pool1", model::AvgPool{{2, 2}, {2, 2}}},
+           {"flatten1", model::Flatten{}},
+           {"linear1", model::Linear{67}},
+           {"relu2", model::Relu{}},
+           {"linear2", model::Linear{4}}},
+          0.3};
+}
+
+constexpr std::size_t kMost = 17 * 16, kPixels = 64;
+
+struct Examples {
+  std::vector<std::uint8_t> pixels, labels;
+  std::vector<std::uint32_t> order;
+  explicit Examples(std::size_t count) {
+    for (std::size_t e = 0; e < count; ++e) {
+      order.push_back(static_cast<std::uint32_t>((e * 7) % count));
+      labels.push_back(static_cast<std::uint8_t>(e * 5 % 4));
+      for (std::size_t p = 0; p < kPixels; ++p)
+        pixels.push_back(static_cast<std::uint8_t>((e * 37 + p * p * 11) % 251));
+    }
+  }
+  device::StepInput input(std::size_t count) const {
+    return {{pixels.data(), labels.data(), std::span(order).first(count)}, 0.1f};
+  }
+};
+
+// The same for the twin.
+struct TwinBatch {
+  std::vector<float> images;
+  std::vector<std::uint8_t> labels;
+  TwinBatch(const Examples& examples, std::size_t count) {
+    for (const std::uint32_t e : std::span(examples.order).first(count)) {
+      for (std::size_t p = 0; p < kPixels; ++p)
+        images.push_back(static_cast<float>(examples.pixels[e * kPixels + p]) / 255.0f);
+      labels.push_back(examples.labels[e]);
+    }
+  }
+  arithmetic::reference::Batch batch() const { return {images, labels}; }
+};
+
+const Examples kExamples(kMost);
+constexpr std::array<std::size_t, 4> kBatches{256, 96, 1, 50};
+
+struct Devices {
+  std::vector<std::unique_ptr<device::Device>> owned;
+  std::unique_ptr<Crew> crew;
+  Devices(int count, int threads) {
+    std::vector<std::string> names;
+    for (int d = 0; d < count; ++d) names.push_back("cpu:" + std::to_string(d));
+    crew = std::make_unique<Crew>(
+        device::cpu::make_cpu_devices({.names = names, .threads = threads, .bind = false}),
+        Crew::Options{.share_cores = true});
+  }
+};
+
+Weights twin_after_all_batches() {
+  Weights weights = arithmetic::reference::initial_parameters(small_model(), 3);
+  for (const std::size_t batch : kBatches) {
+    weights =
+        arithmetic::reference::train_step(small_model(), weights, TwinBatch(kExamples, batch).batch(), 0.1f)
+            .parameters;
+  }
+  return weights;
+}
+
+TEST(DataParallel, EveryReplicaEqualsTheNaiveTwin) {
+  const Weights expected = twin_after_all_batches();
+  const program::Program program = program::compile_training(small_model());
+  for (const exchange::Kind& kind : exchange::kinds()) {
+    for (const auto& [devices, threads] : {std::pair{1, 1},
+                                           {1, 3},
+                                           {2, 1},
+                                           {2, 2},
+                                           {3, 1},
+                                           {3, 2},
+                                           {5, 1},
+                                           {8, 1},
+                                           {16, 1},
+                                           {17, 1},
+                                           {20, 1}}) {
+      for (const device::Order order : {device::Order::pack, device::Order::layer}) {
+        Devices set(devices, threads);
+        Runner runner(*set.crew, program, {.most_examples = 256, .order = order, .exchange = &kind});
+        runner.upload(arithmetic::reference::initial_parameters(small_model(), 3));
+        for (const std::size_t batch : kBatches) {
+          const StepResult result = runner.step(kExamples.input(batch));
+          EXPECT_TRUE(result.finite);
+          std::int64_t seen = 0;
+          for (const std::int64_t count : result.seen) seen += count;
+          EXPECT_EQ(seen, static_cast<std::int64_t>(batch));
+        }
+        for (int device = 0; device < devices; ++device) {
+          ASSERT_EQ(runner.download(device), expected)
+              << kind.name << ", device " << device << " of " << devices << ", " << threads << " threads";
+        }
+      }
+    }
+  }
+}
+
+TEST(DataParallel, MomentumEqualsTheNaiveTwinAtTheOwnerAndEverywhere) {
+  constexpr float kMomentum = 0.9f;
+  Weights weights = arithmetic::reference::initial_parameters(small_model(), 3), velocity;
+  for (const std::vector<float>& w : weights) velocity.emplace_back(w.size(), 0.0f);
+  for (const std::size_t batch : kBatches) {
+    const auto step =
+        arithmetic::reference::train_step(small_model(), weights, TwinBatch(kExamples, batch).batch(), 0.1f);
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      arithmetic::reference::momentum_sgd(weights[i], velocity[i], step.gradients[i], {0.1f, kMomentum});
+  }
+  for (const exchange::Kind& kind : exchange::kinds()) {
+    for (const bool shard : {false, true}) {
+      for (const int devices : {1, 2, 3, 7}) {
+        Devices set(devices, devices == 3 ? 2 : 1);
+        std::vector<program::Program> programs;
+        for (int d = 0; d < devices; ++d) {
+          programs.push_back(
+              program::compile_training(small_model(), {.momentum = true,
+                                                        .shard_optimizer = shard ? &kind : nullptr,
+                                                        .device = d,
+                                                        .devices = devices}));
+        }
+        Runner runner(*set.crew, programs,
+                      {.most_examples = 256, .exchange = &kind, .shard_optimizer = shard});
+        runner.upload(arithmetic::reference::initial_parameters(small_model(), 3));
+        for (const std::size_t batch : kBatches) {
+          device::StepInput input = kExamples.input(batch);
+          input.momentum = kMomentum;
+          EXPECT_TRUE(runner.step(input).finite);
+        }
+        for (int d = 0; d < devices; ++d)
+          ASSERT_EQ(runner.download(d), weights)
+              << kind.name << " " << shard << " " << devices << " device " << d;
+        EXPECT_EQ(runner.download_velocity(), velocity);
+        if (!shard) continue;
+        std::size_t held = 0, all = 0;
+        for (const program::Program& p : programs) {
+          for (const program::BufferId id : p.velocities)
+            held += p.buffers[static_cast<std::size_t>(id)].elements;
+        }
+        for (const std::vector<float>& v : velocity) all += v.size();
+        EXPECT_EQ(held, all) << "every velocity lives once";
+      }
+    }
+  }
+}
+
+Weights initial() { return arithmetic::reference::initial_parameters(small_model(), 3); }
+
+TEST(DataParallel, NoReplicaIsAnAliasOfAnother) {
+  Devices set(3, 1);
+  Runner runner(*set.crew, program::compile_training(small_model()), {.most_examples = 256});
+  runner.upload(initial());
+  runner.step(kExamples.input(50));
+  const program::Program& program = runner.program();
+  const Weights before = runner.download(0);
+  for (const auto* const buffers : {&program.parameters, &program.gradients}) {
+    for (const program::BufferId id : *buffers) {
+      const std::size_t elements = program.buffers[static_cast<std::size_t>(id)].elements;
+      std::vector<float> first(elements), third(elements), now(elements);
+      runner.executable(0).download(id, first);
+      runner.executable(2).download(id, third);
+      runner.executable(1).upload(id, std::vector<float>(elements, 1234.5f));
+      runner.executable(0).download(id, now);
+      EXPECT_EQ(now, first);
+      runner.executable(2).download(id, now);
+      EXPECT_EQ(now, third);
+    }
+  }
+  EXPECT_EQ(runner.download(0), before);
+  EXPECT_EQ(runner.download(2), before);
+  EXPECT_NE(runner.download(1), before);
+}
+
+// Whoever looked at a device's own memory before the step finds the new numbers in it: nothing was put in
+// another place.
+TEST(DataParallel, AStepWritesTheReplicasOwnMemory) {
+  const Weights expected =
+      arithmetic::reference::train_step(small_model(), initial(), TwinBatch(kExamples, 50).batch(), 0.1f)
+          .parameters;
+  const exchange::Kind& kind = exchange::kinds().front();
+  for (const bool shard : {false, true}) {
+    Devices set(3, 1);
+    Runner runner(
+        *set.crew,
+        program::compile_training(small_model(), {.shard_optimizer = shard ? &kind : nullptr, .devices = 3}),
+        {.most_examples = 256, .shard_optimizer = shard});
+    runner.upload(initial());
+    const std::vector<program::BufferId>& ids = runner.program().parameters;
+    std::vector<std::span<const float>> memory;  // by device, then parameter
+    for (int device = 0; device < 3; ++device) {
+      for (const program::BufferId id : ids) memory.push_back(runner.executable(device).parameter(id));
+    }
+    runner.step(kExamples.input(50));
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+      EXPECT_EQ(std::vector(memory[i].begin(), memory[i].end()), expected[i % ids.size()])
+          << "device " << i / ids.size() << (shard ? ", sharded optimizer" : "");
+    }
+  }
+}
+
+// 50 examples over three devices are 32, 16 and 2: the mean of the devices' means is another number.
+TEST(DataParallel, UnequalSharesAreNotAMeanOfMeans) {
+  const TwinBatch all(kExamples, 50);
+  const auto step_on = [&](std::size_t first, std::size_t count) {
+    return arithmetic::reference::train_step(small_model(), initial(),
+                                             {std::span(all.images).subspan(first * kPixels, count * kPixels),
+                                              std::span(all.labels).subspan(first, count)},
+                                             0.1f);
+  };
+  const std::array shares{step_on(0, 32), step_on(32, 16), step_on(48, 2)};
+  Weights mean_of_means = initial();
+  for (std::size_t p = 0; p < mean_of_means.size(); ++p) {
+    std::vector<float> mean(mean_of_means[p].size(), 0.0f);
+    for (std::size_t i = 0; i < mean.size(); ++i)
+      mean[i] = (shares[0].gradients[p][i] + shares[1].gradients[p][i] + shares[2].gradients[p][i]) / 3.0f;
+    arithmetic::reference::sgd(mean_of_means[p], mean, 0.1f);
+  }
+  Devices set(3, 1);
+  Runner runner(*set.crew, program::compile_training(small_model()), {.most_examples = 50});
+  runner.upload(initial());
+  const StepResult result = runner.step(kExamples.input(50));
+  const auto expected = step_on(0, 50);
+  EXPECT_EQ(result.loss, expected.loss);
+  EXPECT_NE(result.loss, (shares[0].loss + shares[1].loss + shares[2].loss) / 3.0f);
+  for (int device = 0; device < 3; ++device) {
+    const Weights found = runner.download(device);
+    EXPECT_EQ(found, expected.parameters);
+    for (std::size_t p = 0; p < found.size(); ++p) EXPECT_NE(found[p], mean_of_means[p]) << p;
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::run

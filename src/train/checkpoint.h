@@ -1,0 +1,19 @@
+// A training's state as a checkpoint, and back.
+#pragma once
+#include <string_view>
+
+#include "store/checkpoint.h"
+#include "train/trainer.h"
+
+namespace lockstep::train {
+
+store::Checkpoint checkpoint_of(const TrainState& state, const model::Model& model,
+                                const store::RunConfig& config);
+
+// Throws Error(data) naming `file` and the tensor if it is not one of this model's trainings.
+TrainState state_of(const store::Checkpoint& checkpoint, const model::Model& model, std::string_view file);
+
+// What a config says about the bits.
+Job job_of(const store::JobConfig& config, const model::Model& model, std::size_t examples);
+
+}  // namespace lockstep::train

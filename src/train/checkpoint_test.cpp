@@ -1,0 +1,55 @@
+#include "train/checkpoint.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "model/zoo.h"
+
+namespace lockstep::train {
+namespace {
+
+TrainState some_state() {
+  TrainState state{.weights = initial_weights(model::mlp(), 4), .velocity = initial_weights(model::mlp(), 5)};
+  state.step = 7;
+  state.epoch = 2;
+  state.step_in_epoch = 3;
+  state.loss_sum = 0.1;
+  state.seconds = 0.25;
+  state.epochs.resize(1);
+  state.epochs[0].epoch = 1;
+  return state;
+}
+
+store::RunConfig config() {
+  store::RunConfig c;
+  c.job.model = "mlp";
+  c.job.momentum = 0.5f;
+  return c;
+}
+
+TEST(TrainCheckpoint, AStateComesBackFromItsCheckpoint) {
+  const TrainState state = some_state();
+  const TrainState back = state_of(checkpoint_of(state, model::mlp(), config()), model::mlp(), "file");
+  EXPECT_EQ(back.weights, state.weights);
+  EXPECT_EQ(back.velocity, state.velocity);
+  EXPECT_EQ(back.step, 7);
+  EXPECT_EQ(back.epoch, 2);
+  EXPECT_EQ(back.step_in_epoch, 3);
+  EXPECT_EQ(back.loss_sum, 0.1);
+  EXPECT_EQ(back.seconds, 0.25);
+  EXPECT_EQ(back.epochs.size(), 1U);
+}
+
+TEST(TrainCheckpoint, RefusesAnotherModelsTensors) {
+  const store::Checkpoint checkpoint = checkpoint_of(some_state(), model::mlp(), config());
+  EXPECT_THROW(state_of(checkpoint, model::lenet(), "file"), Error);
+  store::Checkpoint renamed = checkpoint;
+  renamed.parameters[1].name = "other";
+  EXPECT_THROW(state_of(renamed, model::mlp(), "file"), Error);
+  store::Checkpoint without = checkpoint;
+  without.velocity.clear();
+  EXPECT_THROW(state_of(without, model::mlp(), "file"), Error);
+}
+
+}  // namespace
+}  // namespace lockstep::train

@@ -1,0 +1,38 @@
+#include "train/stepper.h"
+
+#include "base/error.h"
+
+namespace lockstep::train {
+
+Stepper::Stepper(run::Crew& crew, const Job& job, const Machine& machine, const data::Dataset& data)
+    : job_(job),
+      data_(data),
+      runner_(make_training_runner(crew, job, machine)),
+      minibatches_(job.seed, data.size(), job.batch) {
+  check_fits(job.model, data);
+}
+
+void Stepper::start() { start({.weights = initial_weights(job_.model, job_.seed)}); }
+
+void Stepper::start(const TrainState& state) {
+  runner_->upload(state.weights);
+  if (job_.momentum != 0) {
+    Weights velocity = state.velocity;
+    for (std::size_t i = velocity.size(); i < state.weights.size(); ++i)
+      velocity.emplace_back(state.weights[i].size(), 0.0f);
+    runner_->upload_velocity(velocity);
+  }
+  steps_ = state.step;
+}
+
+run::StepResult Stepper::step() {
+  const int epoch = static_cast<int>(steps_ / minibatches_.per_epoch()) + 1;
+  const std::span<const std::uint32_t> examples = minibatches_.at(epoch, steps_ % minibatches_.per_epoch());
+  run::StepResult result = runner_->step(
+      {{data_.pixels.data(), data_.labels.data(), examples}, job_.learning_rate, job_.momentum});
+  ++steps_;
+  if (!result.finite) throw Error(Fault::diverged, "step {}: the loss or a gradient is not finite", steps_);
+  return result;
+}
+
+}  // namespace lockstep::train

@@ -1,0 +1,19 @@
+// A job on a crew, ready to step.
+#pragma once
+#include "train/job.h"
+
+namespace lockstep::train {
+
+// What the bits do not depend on.
+struct Machine {
+  device::Order order = device::Order::pack;
+  const program::exchange::Kind* exchange = nullptr;  // null: the best
+  bool shard_optimizer = false;
+  bool record = false;  // hashes of all parameters after every step
+  bool trace = false;
+};
+
+// Holds no weights yet. Requires: crew outlives it.
+std::unique_ptr<run::Runner> make_training_runner(run::Crew& crew, const Job& job, const Machine& machine);
+
+}  // namespace lockstep::train

@@ -1,0 +1,219 @@
+#include "transport/threads/thread_transport.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <map>
+
+#include "base/error.h"
+#include "base/mutex.h"
+#include "base/spin.h"
+
+namespace lockstep::transport {
+namespace {
+
+struct Mailbox;
+
+// The ops of one start() that are not done yet.
+struct Progress {
+  std::atomic<int> left{0};
+};
+
+// A send, as its receiver sees it.
+struct Note {
+  std::span<const float> numbers;
+  std::shared_ptr<Progress> sender_progress;
+  Mailbox* sender = nullptr;
+};
+
+// What a rank finds when it looks. Notes of a peer are numbered from 0 in the order they were left.
+struct Mailbox {
+  mutable Mutex mutex;
+  Condition bell;
+  std::vector<std::deque<Note>> notes GUARDED_BY(mutex);  // by sender, not copied yet
+  std::vector<std::uint64_t> arrived GUARDED_BY(mutex);   // by sender, ever
+  std::vector<std::uint64_t> needed GUARDED_BY(mutex);    // by sender: asleep until so many arrived
+  bool asleep GUARDED_BY(mutex) = false;
+  std::atomic<std::uint64_t> changes{0};  // grows with every note: cheap to look at
+
+  bool has_what_it_needs() const {
+    for (std::size_t peer = 0; peer < needed.size(); ++peer) {
+      if (arrived[peer] < needed[peer]) return false;
+    }
+    return true;
+  }
+  void ring() {
+    ++changes;
+    const Lock lock(mutex);
+    bell.notify_all();
+  }
+};
+
+struct Hub {
+  explicit Hub(int ranks) : boxes(static_cast<std::size_t>(ranks)) {
+    for (Mailbox& box : boxes) {
+      const Lock lock(box.mutex);
+      box.notes.resize(boxes.size());
+      box.arrived.resize(boxes.size(), 0);
+      box.needed.resize(boxes.size(), 0);
+    }
+  }
+  std::vector<Mailbox> boxes;  // by rank
+  std::atomic<bool> aborted{false};
+};
+
+class ThreadTransport final : public Transport {
+ public:
+  ThreadTransport(std::shared_ptr<Hub> hub, int rank, bool spin)
+      : hub_(std::move(hub)),
+        rank_(static_cast<std::size_t>(rank)),
+        spin_(spin),
+        box_(hub_->boxes[rank_]),
+        waiting_(hub_->boxes.size()),
+        posted_(hub_->boxes.size(), 0) {}
+
+  Ticket start(std::span<const Op> ops) override {
+    throw_if_aborted();
+    const Ticket ticket = next_ticket_++;
+    Started& started = started_[ticket];
+    started.progress->left = static_cast<int>(ops.size());
+    for (const Op& op : ops) {
+      const auto peer = static_cast<std::size_t>(op.peer);
+      check(peer < waiting_.size() && peer != rank_, "rank {} has no peer {}", rank_, op.peer);
+      if (op.in.empty()) {
+        leave_note(peer, {op.out, started.progress, &box_});
+      } else {
+        waiting_[peer].push_back({op.in, started.progress});
+        started.needed.emplace_back(peer, ++posted_[peer]);
+      }
+    }
+    copy_what_is_here();
+    return ticket;
+  }
+
+  bool wait(Ticket ticket, std::chrono::nanoseconds timeout) override {
+    const auto found = started_.find(ticket);
+    check(found != started_.end(), "rank {} waits for ticket {}, which is done", rank_, ticket);
+    const Started& started = found->second;
+    const auto done = [&] {
+      throw_if_aborted();
+      if (started.progress->left > 0) copy_what_is_here();
+      return started.progress->left == 0;
+    };
+    if (!done() &&
+        (timeout.count() == 0 || !((spin_ && spin_until(done)) || sleep_until_done(started, timeout, done))))
+      return false;
+    started_.erase(found);
+    return true;
+  }
+
+  void abort() override {
+    hub_->aborted = true;
+    for (Mailbox& box : hub_->boxes) box.ring();
+  }
+
+  std::vector<int> missing() const override {
+    std::vector<int> ranks;
+    const Lock lock(box_.mutex);
+    for (std::size_t peer = 0; box_.asleep && peer < box_.needed.size(); ++peer) {
+      if (box_.arrived[peer] < box_.needed[peer]) ranks.push_back(static_cast<int>(peer));
+    }
+    return ranks;
+  }
+
+ private:
+  struct Started {
+    std::shared_ptr<Progress> progress = std::make_shared<Progress>();
+    std::vector<std::pair<std::size_t, std::uint64_t>> needed;  // peer, and how many of its notes
+  };
+  struct Wanted {
+    std::span<float> to;
+    std::shared_ptr<Progress> progress;
+  };
+
+  void throw_if_aborted() const {
+    if (hub_->aborted) throw Error(Fault::device, "the exchange was aborted");
+  }
+
+  void leave_note(std::size_t peer, Note note) {
+    Mailbox& box = hub_->boxes[peer];
+    const Lock lock(box.mutex);
+    box.notes[rank_].push_back(std::move(note));
+    const std::uint64_t arrived = ++box.arrived[rank_];
+    ++box.changes;
+    if (box.asleep && arrived == box.needed[rank_] && box.has_what_it_needs()) box.bell.notify_all();
+  }
+
+  void copy_what_is_here() {
+    const std::uint64_t changes = box_.changes;
+    for (std::size_t peer = 0; peer < waiting_.size(); ++peer) {
+      Note note;
+      while (!waiting_[peer].empty() && take_note(peer, note)) {
+        const Wanted wanted = std::move(waiting_[peer].front());
+        waiting_[peer].pop_front();
+        check(note.numbers.size() == wanted.to.size(), "rank {} sent {} numbers where rank {} expects {}",
+              peer, note.numbers.size(), rank_, wanted.to.size());
+        std::memcpy(wanted.to.data(), note.numbers.data(), note.numbers.size_bytes());
+        --wanted.progress->left;
+        if (--note.sender_progress->left == 0) note.sender->ring();
+      }
+    }
+    seen_ = changes;
+  }
+
+  bool take_note(std::size_t peer, Note& note) {
+    const Lock lock(box_.mutex);
+    if (box_.notes[peer].empty()) return false;
+    note = std::move(box_.notes[peer].front());
+    box_.notes[peer].pop_front();
+    return true;
+  }
+
+  template <class Done>
+  bool spin_until(const Done& done) const {
+    return lockstep::spin_until([&] { return (box_.changes != seen_ || hub_->aborted) && done(); });
+  }
+
+  template <class Done>
+  bool sleep_until_done(const Started& started, std::chrono::nanoseconds timeout, const Done& done) {
+    const auto end = std::chrono::steady_clock::now() + timeout;
+    while (!done()) {
+      const auto left = end - std::chrono::steady_clock::now();
+      if (left.count() <= 0) return false;
+      Lock lock(box_.mutex);
+      std::ranges::fill(box_.needed, 0);
+      for (const auto& [peer, count] : started.needed) box_.needed[peer] = std::max(box_.needed[peer], count);
+      box_.asleep = true;
+      // The last note we need rings or, where all of them are copied, the last of our sends.
+      const bool copied = box_.changes == seen_;
+      if (!hub_->aborted && started.progress->left > 0 && (copied || !box_.has_what_it_needs()))
+        box_.bell.wait_for(lock, left);
+      box_.asleep = false;
+    }
+    return true;
+  }
+
+  const std::shared_ptr<Hub> hub_;
+  const std::size_t rank_;
+  const bool spin_;
+  Mailbox& box_;
+  std::vector<std::deque<Wanted>> waiting_;  // by sender, in posting order
+  std::vector<std::uint64_t> posted_;        // by sender: receives, ever
+  std::map<Ticket, Started> started_;
+  Ticket next_ticket_ = 1;
+  std::uint64_t seen_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<Transport>> make_thread_transports(const ThreadOptions& options) {
+  const auto hub = std::make_shared<Hub>(options.ranks);
+  std::vector<std::unique_ptr<Transport>> transports;
+  for (int rank = 0; rank < options.ranks; ++rank) {
+    transports.push_back(std::make_unique<ThreadTransport>(hub, rank, options.spin));
+  }
+  return transports;
+}
+
+}  // namespace lockstep::transport

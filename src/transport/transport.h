@@ -1,0 +1,41 @@
+// Moves numbers between a fixed set of ranks. It adds nothing up: that is the owner's business.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace lockstep::transport {
+
+// One message. Exactly one of `out` and `in` is not empty.
+struct Op {
+  int peer = 0;
+  std::span<const float> out = {};  // to send
+  std::span<float> in = {};         // to be filled
+};
+inline Op send(int to, std::span<const float> numbers) { return {to, numbers, {}}; }
+inline Op receive(int from, std::span<float> numbers) { return {from, {}, numbers}; }
+
+using Ticket = std::uint64_t;
+
+// What one rank has of a transport. Used by one thread at a time, but for abort().
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  // Begins all `ops` as one group; sends and receives of a pair of ranks match in posting order.
+  // Requires: the memory stays as it is (send) or untouched (receive) until wait() says that it is done.
+  virtual Ticket start(std::span<const Op> ops) = 0;
+
+  // True when every op of the ticket is done; false if `timeout` passed first. Throws Error(device) once
+  // somebody called abort(). Zero looks without waiting.
+  virtual bool wait(Ticket ticket, std::chrono::nanoseconds timeout) = 0;
+
+  // Makes every wait of every rank throw, now and later. Any thread may call it.
+  virtual void abort() = 0;
+
+  // Ranks this one is waiting for at this moment. Any thread may ask.
+  virtual std::vector<int> missing() const = 0;
+};
+
+}  // namespace lockstep::transport

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Checkpoints: a run that was stopped or killed goes on with the same bits, on any devices."""
+import random
+import shutil
+import signal
+import time
+import unittest
+
+from program import ProgramTest
+
+JOB = ("mlp", "--epochs", 30, "--momentum", "0.5")
+
+
+class ResumeTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.train(*JOB, "--out", "whole")
+
+    def run_file(self, run, name):
+        return (self.folder / run / name).read_bytes()
+
+    def assert_as_whole(self, run):
+        self.assertEqual(self.run_file(run, "weights.safetensors"), self.run_file("whole", "weights.safetensors"))
+        self.assertEqual(self.run_file(run, "hashes.csv"), self.run_file("whole", "hashes.csv"))
+        columns = [[line.split(",")[:6] for line in self.run_file(r, "results.csv").decode().splitlines()]
+                   for r in (run, "whole")]
+        self.assertEqual(columns[0], columns[1])
+        steps = [line for line in self.run_file(run, "metrics.jsonl").splitlines() if b"global_step" in line]
+        self.assertEqual(len(steps), 60)
+        self.assertEqual(len(list((self.folder / run / "checkpoints").iterdir())), 2)
+        self.assert_nothing_half_written()
+
+    def start(self, run, *arguments):
+        return self.start_program("train", "--data", self.data, *JOB, "--out", run, "--checkpoint-every", 1, *arguments)
+
+    def wait_for_checkpoint(self, run):
+        while not list((self.folder / run / "checkpoints").glob("step-*[1-9].safetensors")):
+            time.sleep(0.001)
+
+    def test_termination_saves_and_another_number_of_devices_goes_on(self):
+        process = self.start("run", "--devices", 2)
+        self.wait_for_checkpoint("run")
+        process.send_signal(signal.SIGTERM)
+        process.communicate()
+        self.assertIn(process.returncode, (143, 0))
+        self.train("--resume", "run", "--devices", 3, "--exchange", "star")
+        self.assert_as_whole("run")
+
+    def test_a_kill_at_any_moment_leaves_a_checkpoint(self):
+        moments = random.Random(0)
+        for attempt in range(8):
+            run = f"run{attempt}"
+            process = self.start(run)
+            self.wait_for_checkpoint(run)
+            time.sleep(moments.uniform(0, 0.1))
+            process.kill()
+            process.communicate()
+            self.train("--resume", run, "--devices", 1 + attempt % 3)
+            self.assert_as_whole(run)
+
+    def test_more_epochs_are_the_longer_run(self):
+        self.train("mlp", "--epochs", 2, "--momentum", "0.5", "--out", "run")
+        self.train("--resume", "run", "--epochs", 30)
+        self.assert_as_whole("run")
+
+    def test_a_damaged_checkpoint_is_skipped_or_refused_and_nothing_changes(self):
+        self.train("mlp", "--epochs", 3, "--momentum", "0.5", "--out", "run")
+        shutil.copytree(self.folder / "run", self.folder / "other")
+        newest = max((self.folder / "run/checkpoints").iterdir())
+        damaged = bytearray(newest.read_bytes())
+        damaged[len(damaged) // 2] ^= 1
+        newest.write_bytes(damaged)
+        done = self.run_program("train", "--resume", "run", "--epochs", 30, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(newest.name, done.stderr)
+        self.assert_as_whole("run")
+        before = {}
+        for file in (self.folder / "other/checkpoints").iterdir():
+            file.write_bytes(file.read_bytes()[:-1])
+        for file in (self.folder / "other").rglob("*.*"):
+            before[file] = file.read_bytes() if file.is_file() else None
+        done = self.run_program("train", "--resume", "other", "--epochs", 30)
+        self.assert_refused(done, 3, "other", "checkpoint")
+        self.assertEqual(before, {file: file.read_bytes() if file.is_file() else None
+                                  for file in (self.folder / "other").rglob("*.*")})
+
+    def test_what_cannot_go_on_is_refused(self):
+        for arguments, code, word in ((("lenet", "--resume", "whole"), 2, "'mlp'"),
+                                      (("--resume", "whole", "--lr", "0.1"), 2, "--lr"),
+                                      (("--resume", "whole", "--out", "x"), 2, "--out"),
+                                      (("--resume", "whole", "--epochs", "2"), 2, "--epochs"),
+                                      (("--resume", "nowhere"), 3, "nowhere"),
+                                      (("--resume", "data"), 3, "data")):
+            done = self.run_program("train", *arguments)
+            self.assert_refused(done, code, word)
+
+
+if __name__ == "__main__":
+    unittest.main()
