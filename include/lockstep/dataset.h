@@ -1,0 +1,46 @@
+// Pictures and their classes, to train with and to test on.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace lockstep {
+inline namespace api {
+
+// Pictures as bytes, from anywhere.
+struct Pictures {
+  int channels = 1, height = 28, width = 28;
+  int classes = 10;
+  std::vector<std::uint8_t> pixels = {};  // [example][channel][y][x]
+  std::vector<std::uint8_t> labels = {};  // [example], below classes
+};
+
+// Does not change; a copy shares the memory.
+class Dataset {
+ public:
+  // Throws Error(usage) where numbers do not fit: of pixels and labels, of the two sets.
+  Dataset(Pictures train, Pictures test);
+
+  std::size_t train_size() const;
+  std::size_t test_size() const;
+
+  // 32 hex digits over all pixels and labels: what the bits of a training depend on.
+  std::string hash() const;
+
+  struct Inside;
+  explicit Dataset(std::shared_ptr<const Inside> inside);
+  const Inside& inside() const { return *inside_; }
+
+ private:
+  std::shared_ptr<const Inside> inside_;
+};
+
+// The four IDX files, plain or .gz, of Fashion-MNIST or a set like it. Without a directory: where Debian's
+// package dataset-fashion-mnist puts them. Throws Error(data) naming the file.
+Dataset fashion_mnist(const std::filesystem::path& directory = {});
+
+}  // namespace api
+}  // namespace lockstep

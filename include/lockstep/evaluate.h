@@ -1,0 +1,32 @@
+// How good weights are on a test set.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <lockstep/dataset.h>
+#include <lockstep/model.h>
+#include <lockstep/weights.h>
+
+namespace lockstep {
+inline namespace api {
+
+struct EvaluateOptions {
+  Model model = lenet();
+  Weights weights = {};
+  Dataset data;  // its test set is used
+  std::string devices = "1";
+  int threads = 0;
+};
+
+struct Evaluation {
+  double accuracy = 0;
+  double loss = 0;                                  // mean over all examples
+  std::vector<std::int64_t> seen = {}, right = {};  // by class
+};
+
+// Throws Error(usage) if model, weights and data do not fit.
+Evaluation evaluate(const EvaluateOptions& options);
+
+}  // namespace api
+}  // namespace lockstep

@@ -1,0 +1,54 @@
+// A network: the pictures it takes and its layers, without numbers. The loss is softmax cross entropy over
+// what the last layer gives.
+#pragma once
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace lockstep {
+inline namespace api {
+
+struct Extent {
+  int height = 1, width = 1;
+};
+
+struct Conv2d {
+  int out_channels = 1;
+  Extent kernel = {};
+  Extent stride = {1, 1};
+  Extent padding = {0, 0};  // zeros, the same on both sides
+};
+struct Linear {
+  int out_units = 1;
+};
+struct Relu {};
+struct AvgPool {
+  Extent window = {2, 2};
+  Extent stride = {2, 2};
+  Extent padding = {0, 0};
+};
+struct MaxPool {
+  Extent window = {2, 2};
+  Extent stride = {2, 2};
+  Extent padding = {0, 0};
+};
+struct Flatten {};
+
+using Layer = std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, Flatten>;
+
+struct Model {
+  std::string name = "model";
+  int channels = 1, height = 28, width = 28;  // of a picture
+  std::vector<Layer> layers = {};
+  double sigma = 0.01;  // weights start as N(0, sigma), biases as 0
+};
+
+// The book's LeNet.
+Model lenet();
+
+// One of the models that ship with Lockstep: lenet, mlp. Throws Error(usage) with the nearest name.
+Model zoo_model(std::string_view name);
+
+}  // namespace api
+}  // namespace lockstep

@@ -1,0 +1,55 @@
+// What a training is asked for, and what it gives.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <lockstep/dataset.h>
+#include <lockstep/model.h>
+#include <lockstep/weights.h>
+
+namespace lockstep {
+inline namespace api {
+
+// An epoch that is trained and evaluated.
+struct Epoch {
+  int epoch = 0;          // from 1
+  double train_loss = 0;  // mean over the epoch's examples
+  double test_loss = 0;
+  double accuracy = 0;  // of the test set
+  double seconds = 0;   // of training, without evaluation
+};
+
+// The bits depend on model, data, batch, lr, epochs, momentum, seed and start, and on nothing else.
+struct TrainOptions {
+  Model model = lenet();
+  Dataset data;
+  std::string devices = "1";  // a count, 3xcpu, or cpu:0,cpu:1
+  int batch = 256;
+  float lr = 0.2f;
+  int epochs = 10;
+  float momentum = 0;         // from 0 to below 1
+  std::string exchange = {};  // how gradients meet: sharded or star; empty: the best
+  std::uint64_t seed = 0;
+  std::optional<Weights> start = {};  // instead of the seed's
+  int threads = 0;                    // of each CPU device; 0: the cores divided among them
+  std::function<void(const Epoch&)> on_epoch = nullptr;  // what it throws ends the training
+};
+
+struct TrainResult {
+  std::vector<Epoch> epochs = {};
+  std::vector<std::string> devices = {};  // cpu:0
+  Weights weights = {};
+
+  // Of the last epoch, and the mean over all; 0 without epochs.
+  double accuracy() const;
+  double seconds_per_epoch() const;
+
+  // As the book ends: "test acc: 0.83, 1.9 sec/epoch on [cpu:0, cpu:1]".
+  std::string summary() const;
+};
+
+}  // namespace api
+}  // namespace lockstep

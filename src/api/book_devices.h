@@ -1,0 +1,31 @@
+// What the book's devices keep from step to step.
+#pragma once
+#include <lockstep/book.h>
+
+#include "model/model.h"
+#include "run/runner.h"
+
+namespace lockstep {
+inline namespace api {
+namespace book {
+
+struct Devices::Inside {
+  std::vector<std::string> names = {};
+  std::unique_ptr<run::Crew> crew = nullptr;
+
+  // Of the book's LeNet, with room for `most_examples`; null before the first step.
+  std::unique_ptr<run::Runner> runner = nullptr;
+  int most_examples = 0;
+};
+
+struct Size {
+  int rows = 0, columns = 0;
+};
+Size size_of(const model::Parameter& parameter);
+
+// Rows and columns as in init_params(). Throws Error(usage) naming the first that differ.
+run::Weights weights_of(const Params& params);
+
+}  // namespace book
+}  // namespace api
+}  // namespace lockstep

@@ -1,0 +1,65 @@
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+#include <lockstep/dataset.h>
+
+#include "api/dataset_inside.h"
+#include "base/error.h"
+
+namespace lockstep {
+inline namespace api {
+namespace {
+
+constexpr int kMostClasses = 256;    // a label is a byte
+constexpr int kMostExtent = 16'384;  // three of them multiply without overflow
+
+void expect_sizes(std::string_view set, const Pictures& pictures) {
+  for (const int extent : {pictures.channels, pictures.height, pictures.width}) {
+    if (extent < 1 || extent > kMostExtent)
+      throw Error(Fault::usage, "{} pictures: expected channels, height and width of 1 to {}, found {}x{}x{}",
+                  set, kMostExtent, pictures.channels, pictures.height, pictures.width);
+  }
+  if (pictures.classes < 1 || pictures.classes > kMostClasses)
+    throw Error(Fault::usage, "{} pictures: expected 1 to {} classes, found {}", set, kMostClasses,
+                pictures.classes);
+}
+
+data::Dataset to_inside(std::string_view set, Pictures pictures) {
+  expect_sizes(set, pictures);
+  data::Dataset inside{
+      pictures.channels,          pictures.height,           pictures.width, pictures.classes,
+      std::move(pictures.pixels), std::move(pictures.labels)};
+  if (inside.size() == 0 || inside.size() > std::numeric_limits<std::uint32_t>::max())
+    throw Error(Fault::usage, "{} pictures: expected at least one label and fewer than 2^32, found {}", set,
+                inside.size());
+  if (inside.pixels.size() != inside.size() * inside.example_bytes())
+    throw Error(Fault::usage, "{} pictures: expected {} pixels for {} labels, found {}", set,
+                inside.size() * inside.example_bytes(), inside.size(), inside.pixels.size());
+  const auto wrong =
+      std::ranges::find_if(inside.labels, [&](std::uint8_t label) { return label >= inside.classes; });
+  if (wrong != inside.labels.end())
+    throw Error(Fault::usage, "{} pictures: label {}: expected a class below {}, found {}", set,
+                wrong - inside.labels.begin(), inside.classes, *wrong);
+  return inside;
+}
+
+}  // namespace
+
+Dataset::Dataset(Pictures train, Pictures test)
+    : Dataset(std::make_shared<const Inside>(
+          Inside{{to_inside("training", std::move(train)), to_inside("test", std::move(test))}})) {}
+
+Dataset::Dataset(std::shared_ptr<const Inside> inside) : inside_(std::move(inside)) {}
+
+std::size_t Dataset::train_size() const { return inside_->split.train.size(); }
+std::size_t Dataset::test_size() const { return inside_->split.test.size(); }
+std::string Dataset::hash() const { return to_hex(data::hash_of(inside_->split)); }
+
+Dataset fashion_mnist(const std::filesystem::path& directory) {
+  return Dataset(std::make_shared<const Dataset::Inside>(Dataset::Inside{
+      data::load_mnist_like(directory.empty() ? data::default_fashion_mnist_directory() : directory)}));
+}
+
+}  // namespace api
+}  // namespace lockstep

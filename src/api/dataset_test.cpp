@@ -1,0 +1,61 @@
+#include <gtest/gtest.h>
+#include <lockstep/dataset.h>
+
+#include "api/pictures_for_test.h"
+#include "base/error.h"
+
+namespace lockstep {
+inline namespace api {
+namespace {
+
+std::string refusal_of(const Pictures& train, const Pictures& test) {
+  try {
+    const Dataset taken(train, test);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::usage);
+    EXPECT_EQ(error.exit_code(), 2);
+    return error.what();
+  }
+  return "taken";
+}
+
+TEST(Dataset, TakesOwnArrays) {
+  const Dataset data = some_data();
+  EXPECT_EQ(data.train_size(), 100U);
+  EXPECT_EQ(data.test_size(), 40U);
+  EXPECT_EQ(data.hash(), some_data().hash());
+  EXPECT_NE(data.hash(), Dataset(some_pictures(100), some_pictures(41)).hash());
+}
+
+TEST(Dataset, RefusesWhatDoesNotFit) {
+  const Pictures good = some_pictures(3);
+  Pictures bad = good;
+  bad.pixels.pop_back();
+  EXPECT_EQ(refusal_of(bad, good), "training pictures: expected 2352 pixels for 3 labels, found 2351");
+  bad = good;
+  bad.labels[1] = 10;
+  EXPECT_EQ(refusal_of(good, bad), "test pictures: label 1: expected a class below 10, found 10");
+  bad = good;
+  bad.width = 0;
+  EXPECT_EQ(refusal_of(good, bad),
+            "test pictures: expected channels, height and width of 1 to 16384, found 1x28x0");
+  EXPECT_EQ(refusal_of(Pictures{}, good),
+            "training pictures: expected at least one label and fewer than 2^32, found 0");
+  bad = good;
+  bad.classes = 257;
+  EXPECT_EQ(refusal_of(good, bad), "test pictures: expected 1 to 256 classes, found 257");
+}
+
+TEST(Dataset, NamesTheFileThatIsMissing) {
+  try {
+    fashion_mnist("/nowhere");
+    FAIL() << "taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::data);
+    EXPECT_NE(std::string(error.what()).find("/nowhere"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace api
+}  // namespace lockstep

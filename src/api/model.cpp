@@ -1,0 +1,75 @@
+#include <map>
+
+#include <fmt/format.h>
+#include <lockstep/model.h>
+
+#include "api/convert.h"
+#include "model/zoo.h"
+
+namespace lockstep {
+inline namespace api {
+namespace {
+
+model::Extent to_inside(Extent extent) { return {extent.height, extent.width}; }
+Extent to_public(model::Extent extent) { return {extent.height, extent.width}; }
+
+struct NamedKind {
+  const char* name;
+  model::LayerKind kind;
+};
+
+struct ToInside {
+  NamedKind operator()(const Conv2d& l) const {
+    return {"conv",
+            model::Conv2d{l.out_channels, to_inside(l.kernel), to_inside(l.stride), to_inside(l.padding)}};
+  }
+  NamedKind operator()(const Linear& l) const { return {"linear", model::Linear{l.out_units}}; }
+  NamedKind operator()(const Relu&) const { return {"relu", model::Relu{}}; }
+  NamedKind operator()(const AvgPool& l) const {
+    return {"pool", model::AvgPool{to_inside(l.window), to_inside(l.stride), to_inside(l.padding)}};
+  }
+  NamedKind operator()(const MaxPool& l) const {
+    return {"pool", model::MaxPool{to_inside(l.window), to_inside(l.stride), to_inside(l.padding)}};
+  }
+  NamedKind operator()(const Flatten&) const { return {"flatten", model::Flatten{}}; }
+};
+
+struct ToPublic {
+  Layer operator()(const model::Conv2d& l) const {
+    return Conv2d{l.out_channels, to_public(l.kernel), to_public(l.stride), to_public(l.padding)};
+  }
+  Layer operator()(const model::Linear& l) const { return Linear{l.out_units}; }
+  Layer operator()(const model::Relu&) const { return Relu{}; }
+  Layer operator()(const model::AvgPool& l) const {
+    return AvgPool{to_public(l.window), to_public(l.stride), to_public(l.padding)};
+  }
+  Layer operator()(const model::MaxPool& l) const {
+    return MaxPool{to_public(l.window), to_public(l.stride), to_public(l.padding)};
+  }
+  Layer operator()(const model::Flatten&) const { return Flatten{}; }
+};
+
+}  // namespace
+
+model::Model to_inside(const Model& model) {
+  model::Model inside{model.name, {model.channels, model.height, model.width}, {}, model.sigma};
+  std::map<std::string, int> numbers;
+  for (const Layer& layer : model.layers) {
+    const NamedKind named = std::visit(ToInside{}, layer);
+    inside.layers.push_back({fmt::format("{}{}", named.name, ++numbers[named.name]), named.kind});
+  }
+  return inside;
+}
+
+Model to_public(const model::Model& model) {
+  Model outside{model.name, model.input.channels, model.input.height, model.input.width, {}, model.sigma};
+  for (const model::Layer& layer : model.layers) outside.layers.push_back(std::visit(ToPublic{}, layer.kind));
+  return outside;
+}
+
+Model lenet() { return to_public(model::lenet()); }
+
+Model zoo_model(std::string_view name) { return to_public(model::zoo_model(name)); }
+
+}  // namespace api
+}  // namespace lockstep

@@ -1,0 +1,62 @@
+#include <gtest/gtest.h>
+#include <lockstep/model.h>
+
+#include "api/convert.h"
+#include "base/error.h"
+#include "model/zoo.h"
+#include "program/compile.h"
+#include "program/print.h"
+
+namespace lockstep {
+inline namespace api {
+namespace {
+
+std::string program_of(const model::Model& model) {
+  return program::to_text(program::compile_training(model));
+}
+
+TEST(Model, GoesThroughThePublicTypesUnchanged) {
+  for (const std::string& name : model::zoo_names()) {
+    const model::Model before = model::zoo_model(name), after = to_inside(zoo_model(name));
+    EXPECT_EQ(after.name, before.name);
+    EXPECT_EQ(after.sigma, before.sigma);
+    EXPECT_EQ(program_of(after), program_of(before));
+  }
+}
+
+TEST(Model, KeepsEveryNumberOfALayer) {
+  const Model model{.layers = {Conv2d{3, {5, 4}, {2, 1}, {1, 2}}, MaxPool{{3, 2}, {2, 1}, {1, 0}},
+                               AvgPool{{2, 3}, {1, 2}, {0, 1}}, Flatten{}, Relu{}, Linear{7}}};
+  const std::vector<model::Layer> layers = to_inside(model).layers;
+  const auto& conv = std::get<model::Conv2d>(layers[0].kind);
+  EXPECT_EQ(conv.out_channels, 3);
+  EXPECT_EQ(conv.kernel, (model::Extent{5, 4}));
+  EXPECT_EQ(conv.stride, (model::Extent{2, 1}));
+  EXPECT_EQ(conv.padding, (model::Extent{1, 2}));
+  const auto& most = std::get<model::MaxPool>(layers[1].kind);
+  EXPECT_EQ(most.window, (model::Extent{3, 2}));
+  EXPECT_EQ(most.stride, (model::Extent{2, 1}));
+  EXPECT_EQ(most.padding, (model::Extent{1, 0}));
+  const auto& mean = std::get<model::AvgPool>(layers[2].kind);
+  EXPECT_EQ(mean.window, (model::Extent{2, 3}));
+  EXPECT_EQ(mean.stride, (model::Extent{1, 2}));
+  EXPECT_EQ(mean.padding, (model::Extent{0, 1}));
+  EXPECT_EQ(std::get<model::Linear>(layers[5].kind).out_units, 7);
+  std::string names;
+  for (const model::Layer& layer : layers) names += layer.name + ' ';
+  EXPECT_EQ(names, "conv1 pool1 pool2 flatten1 relu1 linear1 ");
+}
+
+TEST(Model, UnknownNamesGetTheNearest) {
+  try {
+    zoo_model("lenot");
+    FAIL() << "taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::usage);
+    EXPECT_NE(std::string(error.what()).find("lenet"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace api
+}  // namespace lockstep

@@ -1,0 +1,136 @@
+#include "api/training.h"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+#include <lockstep/evaluate.h>
+
+#include "api/dataset_inside.h"
+#include "api/pictures_for_test.h"
+#include "base/error.h"
+#include "device/cpu/cpu_device.h"
+#include "model/zoo.h"
+#include "train/trainer.h"
+
+namespace lockstep {
+inline namespace api {
+namespace {
+
+template <class Call>
+std::string refusal_of(const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::usage);
+    return error.what();
+  }
+  return "taken";
+}
+
+TEST(Train, GivesTheTrainersWeights) {
+  const Dataset data = some_data();
+  const auto device = device::cpu::make_cpu_device({.threads = 1});
+  const train::TrainResult expected = train::train(
+      {.model = model::lenet(), .seed = 5, .batch = 48, .learning_rate = 0.1f, .epochs = 2, .momentum = 0.5f},
+      data.inside().split, *device);
+  const TrainResult found = run_training(
+      {.data = data, .devices = "2xcpu", .batch = 48, .lr = 0.1f, .epochs = 2, .momentum = 0.5f, .seed = 5});
+  EXPECT_EQ(found.weights.hash(), to_hex(train::hash_of(expected.weights)));
+  ASSERT_EQ(found.epochs.size(), 2U);
+  EXPECT_EQ(found.accuracy(), expected.epochs.back().test_accuracy());
+  EXPECT_EQ(found.epochs[0].train_loss, expected.epochs[0].train_loss);
+  EXPECT_EQ(found.devices, (std::vector<std::string>{"cpu:0", "cpu:1"}));
+}
+
+TEST(Train, DevicesAndExchangeDoNotChangeABit) {
+  const Dataset data = some_data();
+  const std::string expected = run_training({.data = data, .batch = 50, .epochs = 1}).weights.hash();
+  for (const char* devices : {"3", "cpu:0+cpu:5", "5xcpu"}) {
+    for (const char* exchange : {"sharded", "star"}) {
+      EXPECT_EQ(
+          run_training({.data = data, .devices = devices, .batch = 50, .epochs = 1, .exchange = exchange})
+              .weights.hash(),
+          expected)
+          << devices << ", " << exchange;
+    }
+  }
+}
+
+TEST(Train, GoesOnFromGivenWeights) {
+  const Dataset data = some_data();
+  const Weights start = initial_weights(lenet(), 9);
+  EXPECT_EQ(run_training({.data = data, .batch = 50, .epochs = 1, .seed = 9}).weights.hash(),
+            run_training({.data = data, .batch = 50, .epochs = 1, .seed = 9, .start = start}).weights.hash());
+  EXPECT_NE(run_training({.data = data, .batch = 50, .epochs = 1, .seed = 1, .start = start}).weights.hash(),
+            run_training({.data = data, .batch = 50, .epochs = 1, .seed = 1}).weights.hash());
+}
+
+TEST(Train, TellsOfEachEpoch) {
+  std::vector<int> told;
+  const TrainResult result =
+      run_training({.data = some_data(), .epochs = 3, .on_epoch = [&](const Epoch& epoch) {
+                      told.push_back(epoch.epoch);
+                    }});
+  EXPECT_EQ(told, (std::vector{1, 2, 3}));
+  EXPECT_EQ(result.epochs.size(), 3U);
+}
+
+TEST(Train, EndsWithWhatTheCallbackThrows) {
+  EXPECT_THROW(
+      run_training({.data = some_data(), .on_epoch = [](const Epoch&) { throw std::out_of_range("mine"); }}),
+      std::out_of_range);
+}
+
+TEST(Train, TrainsANetworkBuiltFromLayers) {
+  const Model model{
+      .name = "small",
+      .layers = {Conv2d{.out_channels = 4, .kernel = {3, 3}}, Relu{}, MaxPool{}, Flatten{}, Linear{10}}};
+  const TrainResult result = run_training({.model = model, .data = some_data(), .devices = "2", .epochs = 1});
+  ASSERT_EQ(result.weights.tensors.size(), 4U);
+  EXPECT_EQ(result.weights.tensors[0].name, "conv1.weight");
+  EXPECT_EQ(result.weights.tensors[2].shape, (std::vector<std::int64_t>{10, 676}));
+  EXPECT_NE(result.weights.hash(), initial_weights(model, 0).hash());
+}
+
+TEST(Train, RefusesNumbersBeyondTheirLimits) {
+  const Dataset data = some_data();
+  EXPECT_EQ(refusal_of([&] { run_training({.data = data, .batch = 0}); }),
+            "batch: expected 1 to 1000000, found 0");
+  EXPECT_EQ(refusal_of([&] { run_training({.data = data, .epochs = 0}); }),
+            "epochs: expected at least 1, found 0");
+  EXPECT_EQ(refusal_of([&] { run_training({.data = data, .lr = -1}); }),
+            "lr: expected a finite number above 0, found -1");
+  EXPECT_EQ(
+      refusal_of([&] { run_training({.data = data, .momentum = std::numeric_limits<float>::quiet_NaN()}); }),
+      "momentum: expected 0 to below 1, found nan");
+  EXPECT_EQ(refusal_of([&] { run_training({.data = data, .threads = -1}); }),
+            "threads: expected 1 to 1024, or 0 for every core, found -1");
+  EXPECT_NE(refusal_of([&] { run_training({.data = data, .exchange = "stor"}); }).find("star"),
+            std::string::npos);
+  EXPECT_NE(refusal_of([&] { run_training({.data = data, .devices = "2xtpu"}); }).find("tpu"),
+            std::string::npos);
+}
+
+TEST(Train, EndsAsTheBookDoes) {
+  const TrainResult result{{{1, 0, 0, 0.5, 1.0}, {2, 0, 0, 0.8349, 3.0}}, {"cpu:0", "cpu:1"}, {}};
+  EXPECT_EQ(result.summary(), "test acc: 0.83, 2.0 sec/epoch on [cpu:0, cpu:1]");
+}
+
+TEST(Evaluate, CountsTheTestSet) {
+  const Dataset data = some_data();
+  const TrainResult trained = run_training({.data = data, .epochs = 2});
+  const Evaluation found = evaluate({.weights = trained.weights, .data = data, .devices = "3xcpu"});
+  EXPECT_EQ(found.accuracy, trained.accuracy());
+  EXPECT_EQ(found.loss, trained.epochs.back().test_loss);
+  EXPECT_EQ(found.seen, std::vector<std::int64_t>(10, 4));
+}
+
+TEST(Evaluate, RefusesWeightsOfAnotherModel) {
+  const std::string refusal =
+      refusal_of([] { evaluate({.weights = initial_weights(zoo_model("mlp"), 0), .data = some_data()}); });
+  EXPECT_NE(refusal.find("expected conv1.weight"), std::string::npos) << refusal;
+}
+
+}  // namespace
+}  // namespace api
+}  // namespace lockstep

@@ -1,0 +1,94 @@
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+#include <lockstep/weights.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "model/zoo.h"
+#include "store/tensor_file.h"
+#include "train/job.h"
+
+namespace lockstep {
+inline namespace api {
+namespace {
+
+namespace fs = std::filesystem;
+
+class WeightsFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string folder = testing::TempDir() + "lockstep-weights-XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    folder_ = folder;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  fs::path folder_;
+};
+
+bool same(const Weights& a, const Weights& b) {
+  return std::equal(a.tensors.begin(), a.tensors.end(), b.tensors.begin(), b.tensors.end(),
+                    [](const Tensor& x, const Tensor& y) {
+                      return x.name == y.name && x.shape == y.shape && x.values == y.values;
+                    });
+}
+
+template <class Call>
+std::string refusal_of(Fault fault, const Call& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), fault);
+    return error.what();
+  }
+  return "taken";
+}
+
+TEST(Weights, HashIsTheTrainersHash) {
+  EXPECT_EQ(initial_weights(lenet(), 3).hash(),
+            to_hex(train::hash_of(train::initial_weights(model::lenet(), 3))));
+}
+
+TEST_F(WeightsFile, GivesTheWeightsBack) {
+  const Weights weights = initial_weights(lenet(), 3);
+  save_weights(folder_ / "w", lenet(), weights);
+  EXPECT_TRUE(same(load_weights(folder_ / "w", lenet()), weights));
+}
+
+TEST_F(WeightsFile, MayHaveTheTensorsInAnyOrder) {
+  const Weights weights = initial_weights(lenet(), 3);
+  save_weights(folder_ / "w", lenet(), weights);
+  store::TensorFile file = store::read_tensor_file(folder_ / "w");
+  std::swap(file.tensors.front(), file.tensors.back());
+  store::write_tensor_file(folder_ / "w", file);
+  EXPECT_TRUE(same(load_weights(folder_ / "w", lenet()), weights));
+}
+
+TEST_F(WeightsFile, OfAnotherModelIsRefused) {
+  save_weights(folder_ / "w", lenet(), initial_weights(lenet(), 3));
+  EXPECT_EQ(refusal_of(Fault::data, [&] { load_weights(folder_ / "w", zoo_model("mlp")); }),
+            (folder_ / "w").string() +
+                ": weights for model mlp: tensor 0: expected linear1.weight [256, 784], found linear1.weight "
+                "[128, 800]");
+}
+
+TEST_F(WeightsFile, IsNotMadeOfAnotherModelsWeights) {
+  Weights weights = initial_weights(lenet(), 3);
+  weights.tensors.pop_back();
+  EXPECT_EQ(
+      refusal_of(Fault::usage, [&] { save_weights(folder_ / "w", lenet(), weights); }),
+      "weights for model lenet: tensor 7: expected linear2.bias [10], found no more tensors; give those "
+      "of this model");
+  weights = initial_weights(lenet(), 3);
+  weights.tensors[1].values.pop_back();
+  EXPECT_EQ(
+      refusal_of(Fault::usage, [&] { save_weights(folder_ / "w", lenet(), weights); }),
+      "weights for model lenet: tensor 1: expected 20 numbers for conv1.bias [20], found 19; give those "
+      "of this model");
+  EXPECT_FALSE(fs::exists(folder_ / "w"));
+}
+
+}  // namespace
+}  // namespace api
+}  // namespace lockstep
