@@ -16,7 +16,8 @@ constexpr const char* kDescription =
     "Lockstep trains neural networks on any number of devices with the same bits.";
 constexpr const char* kFooter =
     "Results go to stdout, progress to stderr. Exit codes: 0 ok, 1 could not write or a defect, 2 usage,\n"
-    "3 data or a damaged file, 4 device or host, 5 diverged, 130 interrupted, 143 terminated.\n"
+    "3 data or a damaged file, 4 device or host, 5 diverged, 6 bits differ, 130 interrupted, 143 "
+    "terminated.\n"
     "LOCKSTEP_TARGET=avx2 in the environment chooses the kernels, NO_COLOR=1 switches colors off.";
 
 bool looks_like_option(const std::string& argument) {

@@ -28,14 +28,14 @@ namespace {
 }  // namespace
 
 int default_threads(std::size_t devices) {
-  return std::clamp(device::cpu::usable_cores() / static_cast<int>(devices), 1, kThreads.most);
+  return std::min(device::cpu::threads_of_each(static_cast<int>(devices), 0), kThreads.most);
 }
 
 std::unique_ptr<run::Crew> make_crew(const CrewOptions& options) {
-  const int threads = options.threads > 0 ? options.threads : default_threads(options.devices.size());
+  const auto count = static_cast<int>(options.devices.size());
+  const int threads = device::cpu::threads_of_each(count, options.threads);
   const auto timeout =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options.timeout));
-  const bool enough = static_cast<int>(options.devices.size()) * threads <= device::cpu::usable_cores();
   std::vector<std::unique_ptr<device::Device>> devices =
       device::cpu::make_cpu_devices({.names = options.devices,
                                      .threads = threads,
@@ -48,8 +48,9 @@ std::unique_ptr<run::Crew> make_crew(const CrewOptions& options) {
       device = device::make_faulty(std::move(device), options.drill->drill, hang);
   }
   return std::make_unique<run::Crew>(
-      std::move(devices),
-      run::Crew::Options{.timeout = timeout, .on_stuck = end_stuck_process, .share_cores = !enough});
+      std::move(devices), run::Crew::Options{.timeout = timeout,
+                                             .on_stuck = end_stuck_process,
+                                             .share_cores = device::cpu::share_cores(count, threads)});
 }
 
 std::string idle_devices(const std::vector<std::string>& devices, int batch) {

@@ -80,7 +80,11 @@ class DiffCommand final : public Command {
 
   std::string text_of(const audit::DiffResult& result, const std::vector<std::string>& tensors) const {
     if (!result.parting)
-      return fmt::format("equal: {} steps, {} tensors, every hash\n", result.steps, tensors.size());
+      return fmt::format(
+          "equal: {} steps, {} tensors, every hash{}\n", result.steps, tensors.size(),
+          result.last_a == result.last_b
+              ? ""
+              : fmt::format("; {} goes on to step {}, {} to step {}", a_, result.last_a, b_, result.last_b));
     std::string text = fmt::format("{} and {} part at step {}, tensor {}\n", a_, b_, result.parting->step,
                                    tensors[result.parting->tensor]);
     for (const audit::DiffResult::Unreproduced& run : result.unreproduced) {

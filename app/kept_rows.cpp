@@ -28,15 +28,28 @@ bool is_header_or_until(std::string_view row, std::string_view first_column, std
   return number ? *number <= last : row.starts_with(first_column);
 }
 
-}  // namespace
-
-void keep_leading_rows(const std::filesystem::path& file, const std::function<bool(std::string_view)>& keep) {
-  if (!std::filesystem::exists(file)) return;
+std::string text_of(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream all;
   all << in.rdbuf();
   if (!in) throw Error(Fault::data, "{}: cannot be read", file.string());
-  const std::string text = std::move(all).str();
+  return std::move(all).str();
+}
+
+}  // namespace
+
+std::int64_t last_step_recorded(const std::filesystem::path& hashes) {
+  if (!std::filesystem::exists(hashes)) return 0;
+  const std::string text = text_of(hashes);
+  const std::size_t end = text.find_last_of('\n');
+  if (end == std::string::npos || end == 0) return 0;
+  const std::size_t start = text.find_last_of('\n', end - 1) + 1;
+  return first_number(std::string_view(text).substr(start, end - start)).value_or(0);
+}
+
+void keep_leading_rows(const std::filesystem::path& file, const std::function<bool(std::string_view)>& keep) {
+  if (!std::filesystem::exists(file)) return;
+  const std::string text = text_of(file);
   std::size_t kept = 0;
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', kept)) {
     if (!keep(std::string_view(text).substr(kept, end - kept))) break;

@@ -60,9 +60,22 @@ float positive_number(std::string_view name, std::string_view text) {
   return *number;
 }
 
+void expect_seconds(std::string_view name, double value) {
+  if (!(value >= 0.1 && value <= 1e6))
+    refuse(name, "seconds from 0.1 to 1,000,000", fmt::format("{}", value));
+}
+
+double seconds_number(std::string_view name, std::string_view text) {
+  const std::optional<double> number = parse<double>(text);
+  if (!number) refuse(name, "seconds from 0.1 to 1,000,000", text);
+  expect_seconds(name, *number);
+  return *number;
+}
+
 float fraction(std::string_view name, std::string_view text) {
   const std::optional<float> number = parse<float>(text);
-  if (!number || !(*number >= 0 && *number < 1)) refuse(name, "a number from 0 to below 1", text);
+  const bool within_range = number && *number >= 0 && *number < 1;
+  if (!within_range) refuse(name, "a number from 0 to below 1", text);
   return *number;
 }
 

@@ -19,6 +19,10 @@ std::uint64_t seed_number(std::string_view name, std::string_view text);
 // Finite and above 0 as float, rounded once from the text.
 float positive_number(std::string_view name, std::string_view text);
 
+// A timeout: from a tenth of a second to a million.
+double seconds_number(std::string_view name, std::string_view text);
+void expect_seconds(std::string_view name, double value);
+
 // From 0 to below 1.
 float fraction(std::string_view name, std::string_view text);
 

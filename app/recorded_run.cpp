@@ -37,23 +37,17 @@ StoredRun read_run(const fs::path& run, std::size_t examples) {
   StoredRun stored;
   stored.config = read_config(run / kConfigFile);
   const model::Model model = model::zoo_model(stored.config.job.model);
+  if (!fs::exists(run / kHashesFile))
+    throw Error(Fault::data, "{}: there is no record; was it trained with --no-record?",
+                (run / kHashesFile).string());
   const std::vector<std::byte> hashes = read_raw_file(run / kHashesFile, kMaxHashBytes);
   audit::RecordedRun& recorded = stored.recorded;
   recorded.name = run.string();
   recorded.job = train::job_of(stored.config.job, model, examples);
-  recorded.start = train::initial_weights(model, stored.config.job.seed);
   recorded.states = readable_checkpoints(run, model);
   recorded.record = store::parse_hash_record({reinterpret_cast<const char*>(hashes.data()), hashes.size()},
                                              (run / kHashesFile).string());
-  // Starting weights that were loaded are known only if a checkpoint from before the first step is left.
-  if (!stored.config.job.load.empty()) {
-    const bool known = !recorded.states.empty() && recorded.states.front().step < recorded.record.first_step;
-    if (!known)
-      throw Error(Fault::usage,
-                  "{}: it began with loaded weights, and no checkpoint from its beginning is left",
-                  run.string());
-    recorded.start = recorded.states.front().weights;
-  }
+  if (stored.config.job.load.empty()) recorded.start = train::initial_weights(model, stored.config.job.seed);
   return stored;
 }
 

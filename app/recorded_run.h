@@ -13,7 +13,7 @@ struct StoredRun {
 };
 
 // Reads config, hashes and every checkpoint that verifies. Throws Error(data) naming the file that is missing
-// or damaged, Error(usage) if the run began with weights that are not given.
+// or damaged.
 StoredRun read_run(const std::filesystem::path& run, std::size_t examples);
 
 }  // namespace lockstep::app

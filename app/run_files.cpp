@@ -106,20 +106,24 @@ RunFiles::RunFiles(const RunFilesOptions& options, const model::Model& model, st
     : model_(model),
       config_(std::move(config)),
       directory_(make_directory(options.out, config_)),
-      lock_(directory_) {
+      lock_(std::make_unique<store::RunLock>(directory_)) {
   write_config(directory_, config_);
   reports_ = std::make_unique<Reports>(directory_, model_, options.record);
 }
 
-RunFiles::RunFiles(const fs::path& run, const train::TrainState& state, const RunFilesOptions& options,
-                   const model::Model& model, store::RunConfig config)
-    : model_(model), config_(std::move(config)), directory_(run), lock_(directory_) {
+RunFiles::RunFiles(Taken taken, const RunFilesOptions& options, const model::Model& model,
+                   store::RunConfig config)
+    : model_(model), config_(std::move(config)), directory_(taken.run), lock_(std::move(taken.lock)) {
+  const train::TrainState& state = taken.state;
+  const fs::path& run = directory_;
   store::remove_leftovers(run);
   const int epochs = static_cast<int>(state.epochs.size());
   keep_leading_rows(run / kResultsFile, [&](std::string_view row) { return is_result_until(row, epochs); });
   keep_leading_rows(run / kMetricsFile,
                     [&](std::string_view row) { return is_metric_until(row, state.step, epochs); });
   keep_leading_rows(run / kHashesFile, [&](std::string_view row) { return is_hash_until(row, state.step); });
+  // A record with a hole, left by a part that was not recorded, is none: it begins anew.
+  if (options.record && last_step_recorded(run / kHashesFile) != state.step) fs::remove(run / kHashesFile);
   write_file_atomically(run / kConfigFile, store::to_toml(config_));
   reports_ = std::make_unique<Reports>(directory_, model_, options.record);
 }
@@ -134,8 +138,13 @@ std::vector<train::Observer*> RunFiles::observers() {
 }
 
 void RunFiles::save_checkpoint(const train::TrainState& state) {
-  for (RowFile* file : {&reports_->csv_file, &reports_->jsonl_file}) file->flush();
-  if (reports_->hash_file) reports_->hash_file->flush();
+  const auto flush = [&](RowFile& file, const char* name) {
+    file.flush();
+    report::require_written(file, (directory_ / name).string());
+  };
+  flush(reports_->csv_file, kResultsFile);
+  flush(reports_->jsonl_file, kMetricsFile);
+  if (reports_->hash_file) flush(*reports_->hash_file, kHashesFile);
   store::write_checkpoint(directory_, train::checkpoint_of(state, model_, config_));
 }
 

@@ -24,9 +24,13 @@ class RunFiles {
   // the path that cannot be written.
   RunFiles(const RunFilesOptions& options, const model::Model& model, store::RunConfig config);
 
-  // Goes on in `run`, whose rows end where `state` stands. config.toml becomes this one.
-  RunFiles(const std::filesystem::path& run, const train::TrainState& state, const RunFilesOptions& options,
-           const model::Model& model, store::RunConfig config);
+  // Goes on in a run, whose rows end where its state stands. config.toml becomes this one.
+  struct Taken {
+    std::filesystem::path run;
+    std::unique_ptr<store::RunLock> lock;
+    const train::TrainState& state;
+  };
+  RunFiles(Taken taken, const RunFilesOptions& options, const model::Model& model, store::RunConfig config);
   ~RunFiles();
   RunFiles(const RunFiles&) = delete;
   RunFiles& operator=(const RunFiles&) = delete;
@@ -46,7 +50,7 @@ class RunFiles {
   const model::Model model_;
   const store::RunConfig config_;
   const std::filesystem::path directory_;
-  const store::RunLock lock_;
+  const std::unique_ptr<store::RunLock> lock_;
   std::unique_ptr<Reports> reports_;
 };
 

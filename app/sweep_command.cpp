@@ -101,6 +101,7 @@ class SweepCommand final : public Command {
     const auto count = static_cast<int>(devices.size());
     train::Job job = job_;
     job.learning_rate = scale_lr_ ? rate * static_cast<float>(count) : rate;
+    expect_positive("--lr times the devices", job.learning_rate);
     const std::int64_t batch = scale_batch_ ? static_cast<std::int64_t>(job.batch) * count : job.batch;
     job.batch = static_cast<int>(std::min(batch, static_cast<std::int64_t>(data.train.size())));
     report::SweepRow row{.lr = decimal(job.learning_rate), .batch = job.batch, .devices = count};

@@ -1,5 +1,6 @@
 #include "train_command.h"
 
+#include <algorithm>
 #include <iostream>
 #include <sstream>
 
@@ -9,10 +10,12 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "device/cpu/cores.h"
 #include "devices.h"
 #include "model/zoo.h"
 #include "output.h"
 #include "plan/deal.h"
+#include "plan/device_list.h"
 #include "program/compile.h"
 #include "program/print.h"
 #include "report/summary.h"
@@ -84,29 +87,33 @@ std::string json_of(const train::RunEnd& end) {
 
 // A run that goes on: where it stands, and what its config becomes.
 struct Resumed {
+  fs::path run;
+  std::unique_ptr<store::RunLock> lock;
   store::RunConfig config;
   store::FoundCheckpoint found;
 };
 
-Resumed resume(const TrainFlags& flags) {
+Resumed resume(const fs::path& run, const TrainFlags& flags) {
   const std::vector<std::string> given = job_flags(flags);
   if (!given.empty())
     throw Error(Fault::usage, "--resume: the run's job stays what it is; leave out {}",
                 fmt::join(given, ", "));
-  store::FoundCheckpoint found = store::read_newest_checkpoint(*flags.resume);
+  auto lock = std::make_unique<store::RunLock>(run);  // before anybody else changes what is read
+  store::FoundCheckpoint found = store::read_newest_checkpoint(run);
   for (const std::string& line : found.skipped) std::cerr << "skipped " << line << '\n';
   store::RunConfig config = found.checkpoint.config;
   if (flags.model && *flags.model != config.job.model)
-    throw Error(Fault::usage, "--resume: {} trains model '{}', found '{}'", flags.resume->string(),
-                config.job.model, *flags.model);
-  const int done = static_cast<int>(found.checkpoint.epochs.size());
-  if (flags.epochs && *flags.epochs < done)
-    throw Error(Fault::usage, "--epochs: {} has finished {} epochs, found {}", flags.resume->string(), done,
+    throw Error(Fault::usage, "--resume: {} trains model '{}', found '{}'", run.string(), config.job.model,
+                *flags.model);
+  check_config(config, found.file.string());
+  const int begun = found.checkpoint.step_in_epoch > 0 ? found.checkpoint.epoch : found.checkpoint.epoch - 1;
+  if (flags.epochs && *flags.epochs < begun)
+    throw Error(Fault::usage, "--epochs: {} has begun {} epochs, found {}", run.string(), begun,
                 *flags.epochs);
   if (flags.epochs) config.job.epochs = *flags.epochs;
   replace_machine(config.machine, flags);
-  if (flags.data) config.machine.data_directory = fs::absolute(*flags.data).lexically_normal().string();
-  return {std::move(config), std::move(found)};
+  if (flags.data) config.machine.data_directory = kept_data_directory(*flags.data);
+  return {run, std::move(lock), std::move(config), std::move(found)};
 }
 
 train::Machine machine_of(const store::MachineConfig& config, const TrainFlags& flags) {
@@ -117,10 +124,18 @@ train::Machine machine_of(const store::MachineConfig& config, const TrainFlags& 
           .trace = flags.trace.has_value()};
 }
 
-void write_trace_file(const fs::path& path, const std::vector<run::DeviceTrace>& traces) {
+void write_trace(AtomicFile& file, const std::vector<run::DeviceTrace>& traces) {
   std::ostringstream text;
   report::write_trace(text, traces);
-  write_file_atomically(path, text.str());
+  file.write(text.str());
+  file.commit();
+}
+
+// A drill that no device answers would be taken for one that did no harm.
+void check_drill(const TrainFlags& flags, const std::vector<std::string>& devices) {
+  if (flags.drill && std::ranges::find(devices, flags.drill->device) == devices.end())
+    throw Error(Fault::usage, "--drill: {} is not among the devices {}", flags.drill->device,
+                plan::to_text(devices));
 }
 
 // What every device does in a step of a whole minibatch.
@@ -134,6 +149,7 @@ std::string program_text(const store::RunConfig& config, const model::Model& mod
   setting.packs = arithmetic::pack_count(config.job.batch);
   setting.shares = plan::deal_packs({0, setting.packs}, devices);
   setting.shard_optimizer = config.machine.shard_optimizer;
+  if (device::cpu::share_cores(devices, config.machine.threads)) setting.smallest_group = run::kOneGroup;
   const std::vector<program::exchange::List> lists =
       program::exchange::emit(setting, kind.shards(setting.sums, devices));
   std::string text = program::to_text(program);
@@ -155,13 +171,14 @@ class TrainCommand final : public Command {
 
   int run() override {
     std::optional<Resumed> resumed;
-    if (flags_.resume) resumed = resume(flags_);
+    if (flags_.resume) resumed = resume(*flags_.resume, flags_);
     store::RunConfig config = resumed ? resumed->config : resolve(flags_);
     const model::Model model = model::zoo_model(config.job.model);
     if (flags_.print_program) {
       print_result(program_text(config, model));
       return 0;
     }
+    check_drill(flags_, config.machine.devices);
     const StopSignals signals;
     const std::unique_ptr<run::Crew> crew = make_crew({.devices = config.machine.devices,
                                                        .threads = config.machine.threads,
@@ -180,26 +197,26 @@ class TrainCommand final : public Command {
     const train::Job job = train::job_of(config.job, model, data.train.size());
     std::cerr << idle_devices(config.machine.devices, job.batch);
 
+    std::optional<AtomicFile> trace;
+    if (flags_.trace) trace.emplace(*flags_.trace);
+
     // nothing is left behind by what was refused up to here
-    RunFiles files = open_files(config, model, options);
+    const RunFilesOptions file_options{.out = flags_.out, .record = flags_.record};
+    RunFiles files =
+        resumed && options.resume
+            ? RunFiles({resumed->run, std::move(resumed->lock), *options.resume}, file_options, model, config)
+            : RunFiles(file_options, model, config);
     options.observers = files.observers();
     options.checkpoint = [&](const train::TrainState& state) { files.save_checkpoint(state); };
     const train::TrainResult result = train::train(job, data, *crew, options);
     const train::RunEnd end = files.finish(result, crew->names());
-    if (flags_.trace) write_trace_file(*flags_.trace, result.traces);
+    if (trace) write_trace(*trace, result.traces);
     print_result(flags_.json ? json_of(end) : report::summary(end));
     std::cerr << report::kept_in(end);
     return result.interrupted ? signals.exit_code() : 0;
   }
 
  private:
-  RunFiles open_files(const store::RunConfig& config, const model::Model& model,
-                      const train::TrainOptions& options) const {
-    const RunFilesOptions files{.out = flags_.out, .record = flags_.record};
-    if (options.resume) return {*flags_.resume, *options.resume, files, model, config};
-    return {files, model, config};
-  }
-
   TrainFlags flags_;
 };
 

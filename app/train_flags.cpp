@@ -35,24 +35,6 @@ std::vector<std::string> exchanges() {
 }
 std::vector<std::string> convolutions() { return {"direct"}; }
 
-// What a config file may say and this program cannot do. Flags were checked when they were parsed.
-void check_config(const store::RunConfig& config, const std::string& file) {
-  const auto key = [&](std::string_view name) { return fmt::format("{}: {}", file, name); };
-  expect_within(key("job.batch"), config.job.batch, kBatch);
-  expect_positive(key("job.lr"), config.job.lr);
-  expect_within(key("job.epochs"), config.job.epochs, kEpochs);
-  known_name(key("job.convolution"), config.job.convolution, convolutions());
-  expect_within(key("job.law"), config.job.law, {1, 1});
-  known_name(key("machine.order"), config.machine.order, orders());
-  if (config.machine.threads != 0) expect_within(key("machine.threads"), config.machine.threads, kThreads);
-  known_name(key("machine.exchange"), config.machine.exchange, exchanges());
-  try {
-    plan::parse_device_list(fmt::format("{}", fmt::join(config.machine.devices, ",")));
-  } catch (const Error& error) {
-    throw Error(error.fault(), "{}: {}", key("machine.devices"), error.what());
-  }
-}
-
 store::RunConfig defaults(const TrainFlags& flags) {
   if (!flags.config) return {};
   const fs::path path = file_of(*flags.config, kConfigFile);
@@ -70,6 +52,7 @@ void replace(Value& value, const std::optional<Value>& flag) {
 void scale_job(store::RunConfig& config, const TrainFlags& flags) {
   const std::size_t devices = config.machine.devices.size();
   if (flags.scale_lr) config.job.lr *= static_cast<float>(devices);
+  expect_positive("--lr times the devices", config.job.lr);
   if (!flags.scale_batch) return;
   const std::int64_t batch = static_cast<std::int64_t>(config.job.batch) * static_cast<std::int64_t>(devices);
   if (batch > kBatch.most)
@@ -82,16 +65,6 @@ fs::path data_directory(const TrainFlags& flags, const store::RunConfig& config)
   if (flags.data) return *flags.data;
   if (!config.machine.data_directory.empty()) return config.machine.data_directory;
   return data::default_fashion_mnist_directory();
-}
-
-// A config file holds no other text.
-std::string as_utf8(const fs::path& path) {
-  try {
-    nlohmann::json(path.string()).dump();
-  } catch (const nlohmann::json::type_error&) {
-    throw Error(Fault::usage, "--data: expected a path in UTF-8, found {:?}", path.string());
-  }
-  return path.string();
 }
 
 template <WholeRange kRange>
@@ -124,6 +97,34 @@ CLI::Option* add_value(CLI::App& parser, const char* name, std::optional<Value>&
 
 }  // namespace
 
+void check_config(const store::RunConfig& config, const std::string& file) {
+  const auto key = [&](std::string_view name) { return fmt::format("{}: {}", file, name); };
+  expect_within(key("job.batch"), config.job.batch, kBatch);
+  expect_positive(key("job.lr"), config.job.lr);
+  expect_within(key("job.epochs"), config.job.epochs, kEpochs);
+  known_name(key("job.convolution"), config.job.convolution, convolutions());
+  expect_within(key("job.law"), config.job.law, {1, 1});
+  known_name(key("machine.order"), config.machine.order, orders());
+  if (config.machine.threads != 0) expect_within(key("machine.threads"), config.machine.threads, kThreads);
+  expect_seconds(key("machine.timeout"), config.machine.timeout);
+  known_name(key("machine.exchange"), config.machine.exchange, exchanges());
+  try {
+    plan::parse_device_list(fmt::format("{}", fmt::join(config.machine.devices, ",")));
+  } catch (const Error& error) {
+    throw Error(error.fault(), "{}: {}", key("machine.devices"), error.what());
+  }
+}
+
+std::string kept_data_directory(const fs::path& directory) {
+  const std::string text = fs::absolute(directory).lexically_normal().string();
+  try {
+    nlohmann::json(text).dump();
+  } catch (const nlohmann::json::type_error&) {
+    throw Error(Fault::usage, "--data: expected a path in UTF-8, found {:?}", directory.string());
+  }
+  return text;
+}
+
 void replace_machine(store::MachineConfig& machine, const TrainFlags& flags) {
   replace(machine.devices, flags.devices);
   // Another number of devices wants another number of threads, unless somebody says.
@@ -132,7 +133,7 @@ void replace_machine(store::MachineConfig& machine, const TrainFlags& flags) {
   replace(machine.order, flags.order);
   replace(machine.exchange, flags.exchange);
   if (flags.shard_optimizer) machine.shard_optimizer = true;
-  if (flags.timeout) machine.timeout = double{*flags.timeout};
+  if (flags.timeout) machine.timeout = *flags.timeout;
   if (machine.threads == 0) machine.threads = default_threads(machine.devices.size());
 }
 
@@ -191,10 +192,13 @@ void add_flags(CLI::App& parser, TrainFlags& flags) {
            machine);
   parser.add_flag("--shard-optimizer", flags.shard_optimizer, "Momentum lives only at the owner of a part")
       ->group(machine);
-  parser.add_flag("!--no-bind", flags.bind, "Leave it to the system on which cores the devices run")
+  parser
+      .add_flag_callback(
+          "--no-bind", [&flags] { flags.bind = false; },
+          "Leave it to the system on which cores the devices run")
       ->group(machine);
-  describe(add_value<positive_number>(parser, "--timeout", flags.timeout), "S",
-           "A device without progress for so long ends the run (default 60)", machine);
+  describe(add_value<seconds_number>(parser, "--timeout", flags.timeout), "S",
+           "A device without progress for so long ends the run, 0.1 to 1,000,000 (default 60)", machine);
   describe(add_value<order_name>(parser, "--order", flags.order), "NAME",
            "pack: a pack goes through all layers (default); layer: all packs through a layer", machine);
 
@@ -209,8 +213,9 @@ void add_flags(CLI::App& parser, TrainFlags& flags) {
   describe(add_value<whole<kCheckpointEvery>>(parser, "--checkpoint-every", flags.checkpoint_every), "N",
            "Steps between two checkpoints (default: an epoch); the last two are kept", files);
   parser
-      .add_flag("!--no-record", flags.record,
-                "Do not keep hashes.csv, the hash of every parameter after every step")
+      .add_flag_callback(
+          "--no-record", [&flags] { flags.record = false; },
+          "Do not keep hashes.csv, the hash of every parameter after every step")
       ->group(files);
   describe(add_value<given_path>(parser, "--trace", flags.trace), "FILE",
            "Write what every device did and when, for Perfetto or chrome://tracing", files);
@@ -233,7 +238,7 @@ store::RunConfig resolve(const TrainFlags& flags) {
   replace(config.job.momentum, flags.momentum);
   replace_machine(config.machine, flags);
   scale_job(config, flags);
-  config.machine.data_directory = as_utf8(fs::absolute(data_directory(flags, config)).lexically_normal());
+  config.machine.data_directory = kept_data_directory(data_directory(flags, config));
   return config;
 }
 

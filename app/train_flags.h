@@ -20,7 +20,8 @@ struct TrainFlags {
   std::optional<std::string> model, order, convolution, exchange;
   std::optional<std::vector<std::string>> devices;
   std::optional<int> batch, epochs, threads, checkpoint_every;
-  std::optional<float> learning_rate, momentum, timeout;
+  std::optional<float> learning_rate, momentum;
+  std::optional<double> timeout;
   std::optional<std::uint64_t> seed;
   std::optional<std::filesystem::path> data, out, load, config, resume, trace;
   bool scale_batch = false, scale_lr = false;  // by the number of devices
@@ -32,6 +33,12 @@ struct TrainFlags {
 
 // Parsing fills `flags`; a value beyond its limits is Error(usage) then. Requires: `flags` outlives `parser`.
 void add_flags(CLI::App& parser, TrainFlags& flags);
+
+// What a config file or checkpoint may say and this program cannot do is Error(usage) naming `file` and key.
+void check_config(const store::RunConfig& config, const std::string& file);
+
+// A directory as a config file keeps it: absolute, in UTF-8. Throws Error(usage) naming --data.
+std::string kept_data_directory(const std::filesystem::path& directory);
 
 // What the flags say of the machine, over what is there.
 void replace_machine(store::MachineConfig& machine, const TrainFlags& flags);

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include <CLI/CLI.hpp>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "audit/verify.h"
@@ -24,18 +23,21 @@ namespace {
 constexpr WholeRange kSteps{1, std::numeric_limits<int>::max()};
 
 report::VerifyRow row_of(const audit::SettingResult& result) {
-  return {.devices = fmt::format("{}", fmt::join(result.setting.devices, ", ")),
-          .threads = result.setting.threads,
-          .exchange = std::string(result.setting.machine.exchange->name),
-          .order = result.setting.machine.order == device::Order::pack ? "pack" : "layer",
-          .steps = static_cast<std::int64_t>(result.hashes.size()),
-          .hash = to_hex(result.weights),
-          .seconds = result.seconds,
-          .equal = !result.difference};
+  return {
+      .devices = plan::to_text(result.setting.devices),
+      .threads = result.setting.threads,
+      .exchange = std::string(result.setting.machine.exchange->name),
+      .order = result.setting.machine.order == device::Order::pack ? "pack" : "layer",
+      .steps = result.difference ? result.difference->step : static_cast<std::int64_t>(result.hashes.size()),
+      .hash = to_hex(result.weights),
+      .seconds = result.seconds,
+      .equal = !result.difference};
 }
 
-std::string text_of(const audit::ReplicaDifference& difference) {
-  return fmt::format("step {}, {}: {}", difference.step, difference.device_name, to_text(difference.element));
+std::string text_of(const audit::SettingResult& result) {
+  return fmt::format("{}, {}: step {}, {}: {}", plan::to_text(result.setting.devices),
+                     result.setting.machine.exchange->name, result.difference->step,
+                     result.difference->device_name, to_text(result.difference->element));
 }
 
 nlohmann::ordered_json json_of(const audit::SettingResult& result) {
@@ -48,7 +50,7 @@ nlohmann::ordered_json json_of(const audit::SettingResult& result) {
                               {"weights", row.hash},
                               {"equal", row.equal},
                               {"seconds", row.seconds}};
-  if (result.difference) json["difference"] = text_of(*result.difference);
+  if (result.difference) json["difference"] = text_of(result);
   for (const std::vector<Hash128>& step : result.hashes) {
     std::vector<std::string> hashes;
     std::ranges::transform(step, std::back_inserter(hashes), to_hex);
@@ -159,7 +161,7 @@ class VerifyCommand final : public Command {
     std::string differences;
     for (const audit::SettingResult& result : results) {
       rows.push_back(row_of(result));
-      if (result.difference) differences += text_of(*result.difference) + '\n';
+      if (result.difference) differences += text_of(result) + '\n';
     }
     return report::verify_table(rows) + differences;
   }

@@ -5,6 +5,7 @@
 
 #include <lockstep/book.h>
 
+#include "api/book_devices.h"
 #include "api/devices.h"
 #include "arithmetic/pack.h"
 #include "base/error.h"
@@ -48,13 +49,15 @@ class Reduction {
         crew_(crew),
         program_(sum_program(data[0].values.size())),
         packs_(static_cast<std::size_t>(crew.size()) * arithmetic::kPack),
-        lists_(make_lists()) {
+        lists_(make_lists()),
+        executables_(static_cast<std::size_t>(crew.size())) {
     std::iota(packs_.begin(), packs_.end(), 0U);
   }
 
   void run(int device) {
     const auto d = static_cast<std::size_t>(device);
-    const auto executable = crew_.device(device).load(
+    std::unique_ptr<device::Executable>& executable = executables_[d];
+    executable = crew_.device(device).load(
         program_, {.most_examples = static_cast<int>(packs_.size()),
                    .order = device::Order::layer,  // without workspaces: these packs compute nothing
                    .share = [this, d](int packs) {
@@ -93,6 +96,7 @@ class Reduction {
   const program::Program program_;
   std::vector<std::uint32_t> packs_;  // as many examples as fill a pack a device
   const std::vector<exchange::List> lists_;
+  std::vector<std::unique_ptr<device::Executable>> executables_;  // until all are done: others copy from them
 };
 
 std::string joined_devices(const std::vector<Tensor>& data) {
@@ -106,12 +110,16 @@ std::string joined_devices(const std::vector<Tensor>& data) {
 void allreduce(std::vector<Tensor>& data) {
   if (data.empty() || data[0].values.empty()) return;
   for (const Tensor& tensor : data) {
+    expect_shape("allreduce", tensor);
     if (tensor.rows != data[0].rows || tensor.columns != data[0].columns ||
         tensor.values.size() != data[0].values.size())
       throw Error(Fault::usage, "allreduce: expected {} x {} numbers on every device, found {} x {} on {}",
                   data[0].rows, data[0].columns, tensor.rows, tensor.columns, tensor.device);
   }
   const std::unique_ptr<run::Crew> crew = make_crew(joined_devices(data), 1);
+  if (static_cast<std::size_t>(crew->size()) != data.size())
+    throw Error(Fault::usage, "allreduce: expected the name of one device for each of {} tensors, found '{}'",
+                data.size(), joined_devices(data));
   Reduction reduction(data, *crew);
   crew->run([&](int device) { reduction.run(device); });
 }

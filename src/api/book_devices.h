@@ -23,6 +23,9 @@ struct Size {
 };
 Size size_of(const model::Parameter& parameter);
 
+// Throws Error(usage) naming the function unless there are rows x columns numbers.
+void expect_shape(std::string_view function, const Tensor& tensor);
+
 // Rows and columns as in init_params(). Throws Error(usage) naming the first that differ.
 run::Weights weights_of(const Params& params);
 

@@ -37,7 +37,16 @@ std::vector<std::string> number_texts(const std::vector<float>& values) {
 
 }  // namespace
 
+void expect_shape(std::string_view function, const Tensor& tensor) {
+  if (tensor.rows < 0 || tensor.columns < 0 ||
+      tensor.values.size() !=
+          static_cast<std::size_t>(tensor.rows) * static_cast<std::size_t>(tensor.columns))
+    throw Error(Fault::usage, "{}: expected {} x {} numbers, found {}", function, tensor.rows, tensor.columns,
+                tensor.values.size());
+}
+
 std::string to_text(const Tensor& tensor) {
+  expect_shape("to_text", tensor);
   const std::vector<std::string> numbers = number_texts(tensor.values);
   std::vector<std::string> rows;
   for (std::ptrdiff_t r = 0; r < tensor.rows; ++r) {
@@ -83,6 +92,8 @@ Params get_params(const Params& params, const std::string& device) {
 }
 
 std::vector<Tensor> split_and_load(const Tensor& data, const std::vector<std::string>& devices) {
+  expect_shape("split_and_load", data);
+  if (devices.empty()) throw Error(Fault::usage, "split_and_load: expected a device, found none");
   std::vector<Tensor> parts;
   const std::vector<arithmetic::PackRange> shares =
       plan::deal_packs({0, data.rows}, static_cast<int>(devices.size()));

@@ -13,11 +13,17 @@ std::int64_t last_step(const store::HashRecord& record) {
 
 // Where a replay to `step` begins: the newest checkpoint before it, else the run's beginning.
 train::TrainState nearest(const RecordedRun& run, std::int64_t step) {
-  train::TrainState best{.weights = run.start};
+  const train::TrainState* best = nullptr;
   for (const train::TrainState& state : run.states) {
-    if (state.step < step && state.step >= best.step) best = state;
+    if (state.step < step && (best == nullptr || state.step >= best->step)) best = &state;
   }
-  return best;
+  if (best != nullptr) return *best;
+  if (!run.start)
+    throw Error(
+        Fault::usage,
+        "{}: it began with loaded weights, and no checkpoint from before step {} is left to replay it from",
+        run.name, step);
+  return {.weights = *run.start};
 }
 
 struct Replayed {
@@ -54,6 +60,8 @@ DiffResult diff(const RecordedRun& a, const RecordedRun& b, const data::Dataset&
   result.steps = std::min(last_step(a.record), last_step(b.record)) - first + 1;
   if (result.steps < 1)
     throw Error(Fault::usage, "{} and {} have no recorded step in common", a.name, b.name);
+  result.last_a = last_step(a.record);
+  result.last_b = last_step(b.record);
   result.parting = store::first_difference(a.record, b.record);
   if (!result.parting) return result;
 

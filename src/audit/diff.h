@@ -15,13 +15,14 @@ namespace lockstep::audit {
 struct RecordedRun {
   std::string name;  // for messages
   train::Job job;
-  train::Weights start;                   // what it began with
+  std::optional<train::Weights> start;    // what it began with, if that is known
   std::vector<train::TrainState> states;  // its checkpoints that can be read
   store::HashRecord record;
 };
 
 struct DiffResult {
-  std::int64_t steps = 0;  // that both have
+  std::int64_t steps = 0;               // that both have
+  std::int64_t last_a = 0, last_b = 0;  // the last step of each
   std::optional<store::RecordDifference> parting;
 
   // A run that, replayed, does not give what it recorded. Then there is no element to show.

@@ -18,11 +18,14 @@ class Verification {
     const std::unique_ptr<run::Crew> crew = options_.make_crew(setting.devices, setting.threads);
     train::Stepper stepper(*crew, options_.job, setting.machine, options_.data);
     stepper.start();
-    while (stepper.steps() < options_.steps && !result.difference) {
+    // A first setting that differs in itself is right up to there; the others are held against that.
+    const std::int64_t steps =
+        expected_.empty() ? options_.steps : static_cast<std::int64_t>(expected_.size());
+    while (stepper.steps() < steps && !result.difference) {
       stepper.step();
       look_at_replicas(stepper, result);
     }
-    result.weights = train::hash_of(stepper.runner().download());
+    if (!result.difference) result.weights = train::hash_of(stepper.runner().download());
     if (expected_.empty()) expected_ = result.hashes;
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
@@ -39,13 +42,13 @@ class Verification {
         hashes.push_back(hash128(std::as_bytes(runner.executable(device).parameter(id))));
       if (device == 0) result.hashes.push_back(hashes);
       const std::vector<Hash128>& expected = expected_.empty() ? result.hashes[step] : expected_[step];
-      if (hashes == expected) continue;
+      if (hashes == expected || result.difference) continue;
       const run::Weights right = expected_.empty() ? runner.download(0) : weights_after(stepper.steps());
-      const std::optional<ElementDifference> element =
-          first_difference(options_.job.model, right, runner.download(device));
+      const run::Weights wrong = runner.download(device);
+      const std::optional<ElementDifference> element = first_difference(options_.job.model, right, wrong);
       check(element.has_value(), "hashes differ where no element does");
       result.difference = {stepper.steps(), device, runner.crew().device(device).name(), *element};
-      return;
+      result.weights = train::hash_of(wrong);
     }
   }
 

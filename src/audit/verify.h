@@ -31,9 +31,9 @@ struct ReplicaDifference {
 
 struct SettingResult {
   Setting setting;
-  // By step, then by tensor: what every device of the setting has, up to the first difference.
+  // By step, then by tensor: what the first device has, up to a difference.
   std::vector<std::vector<Hash128>> hashes;
-  Hash128 weights;  // of all parameters after the last step, of the first device
+  Hash128 weights;  // of all parameters: of the first device after the last step, or of the one that differs
   double seconds = 0;
   std::optional<ReplicaDifference> difference;
 };
@@ -47,7 +47,8 @@ struct VerifyOptions {
   std::function<void(const SettingResult&)> on_setting = nullptr;  // as each is done
 };
 
-// Every setting runs to the end or to its first difference.
+// Every setting runs to the end or to its first difference; after a difference inside the first setting there
+// is nothing to hold the others against, and they end there, too.
 std::vector<SettingResult> verify(const VerifyOptions& options);
 
 }  // namespace lockstep::audit

@@ -87,11 +87,14 @@ TEST(Verify, TheFirstSettingIsHeldAgainstItselfToo) {
   const std::vector<SettingResult> results =
       verify({.job = kJob,
               .data = kSet,
-              .settings = {settings()[2]},
-              .steps = 3,
+              .settings = {settings()[2], settings()[0]},
+              .steps = 5,
               .make_crew = crews(device::Drill{.kind = device::Drill::Kind::flip, .step = 2})});
   ASSERT_TRUE(results[0].difference);
   EXPECT_EQ(results[0].difference->step, 2);
+  EXPECT_FALSE(results[1].difference) << "up to there the first device of the first setting is right";
+  EXPECT_EQ(results[1].hashes.size(), 2U);
+  EXPECT_NE(results[0].weights, results[1].weights);
 }
 
 TEST(Element, BitsCountNotValues) {
@@ -169,6 +172,22 @@ TEST(Diff, ReplaysFromTheNearestCheckpoint) {
   ASSERT_EQ(result.unreproduced.size(), 2U);
   EXPECT_EQ(result.unreproduced[0].at.step, 3) << "began at step 2";
   EXPECT_EQ(result.unreproduced[1].at.step, 1) << "began at the start";
+}
+
+TEST(Diff, AReplayTakesUpACheckpointsVelocity) {
+  RecordedRun good = recorded(kJob, 6);
+  const RecordedRun bad = recorded(kJob, 6, device::Drill{.kind = device::Drill::Kind::flip, .step = 5});
+  const auto crew = kOneDevice();
+  train::Stepper stepper(*crew, kJob, {}, kSet);
+  stepper.start();
+  while (stepper.steps() < 3) stepper.step();
+  good.states.push_back(
+      {.weights = stepper.runner().download(), .velocity = stepper.runner().download_velocity(), .step = 3});
+  const DiffResult result = diff(good, bad, kSet, kOneDevice);
+  ASSERT_TRUE(result.parting);
+  EXPECT_EQ(result.parting->step, 5);
+  ASSERT_EQ(result.unreproduced.size(), 1U) << "the good run's replay from step 3 gives its record";
+  EXPECT_EQ(result.unreproduced[0].at.step, 5);
 }
 
 }  // namespace

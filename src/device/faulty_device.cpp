@@ -1,5 +1,6 @@
 #include "device/faulty_device.h"
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <optional>
@@ -146,7 +147,12 @@ class FaultyDevice final : public Device {
   std::string name() const override { return inner_->name(); }
   std::unique_ptr<Executable> load(const program::Program& program, const LoadOptions& options) override {
     std::unique_ptr<Executable> executable = inner_->load(program, options);
-    if (program.gradients.empty()) return executable;
+    // A program that exchanges no gradients evaluates, or replays a step to look at it.
+    const bool trains = !program.gradients.empty() &&
+                        std::ranges::any_of(program.segments, [](const program::Segment& segment) {
+                          return segment.over == program::Segment::Over::exchange;
+                        });
+    if (!trains) return executable;
     return std::make_unique<FaultyExecutable>(std::move(executable), program, drill_, hang_);
   }
   std::unique_ptr<ThreadPlace> adopt_thread() override { return inner_->adopt_thread(); }

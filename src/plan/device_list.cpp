@@ -5,6 +5,8 @@
 #include <charconv>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/nearest.h"
 
@@ -92,6 +94,14 @@ std::vector<std::vector<std::string>> parse_device_settings(std::string_view tex
   std::vector<std::vector<std::string>> settings;
   for (const std::string_view setting : split(text, ",")) settings.push_back(parse(setting, "+"));
   return settings;
+}
+
+std::string to_text(const std::vector<std::string>& names) {
+  for (const std::string& kind : kKinds) {
+    const std::string counted = fmt::format("{}x{}", names.size(), kind);
+    if (names.size() > 1 && parse(counted, "+") == names) return counted;
+  }
+  return fmt::format("{}", fmt::join(names, "+"));
 }
 
 }  // namespace lockstep::plan

@@ -17,4 +17,7 @@ std::vector<std::string> parse_device_list(std::string_view text);
 // Several settings, separated by commas; inside one, + joins devices.
 std::vector<std::vector<std::string>> parse_device_settings(std::string_view text);
 
+// The shortest text that gives these names: "3xcpu", "cpu:0+cpu:4".
+std::string to_text(const std::vector<std::string>& names);
+
 }  // namespace lockstep::plan

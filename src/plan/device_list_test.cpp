@@ -27,6 +27,12 @@ TEST(DeviceList, SettingsAreSeparatedByCommas) {
             (std::vector<Names>{{"cpu:0"}, {"cpu:0", "cpu:1", "cpu:2"}, {"cpu:0", "cpu:5"}}));
 }
 
+TEST(DeviceList, TheShortestTextGivesTheNamesBack) {
+  for (const char* text : {"cpu:0", "cpu:5", "2xcpu", "16xcpu", "cpu:1+cpu:0", "cpu:0+cpu:1+cpu:4"}) {
+    EXPECT_EQ(to_text(parse_device_list(text)), text);
+  }
+}
+
 TEST(DeviceList, RefusesInOneLineWhatMakesNoSense) {
   const std::pair<const char*, const char*> cases[] = {{"0", "no device at all"},
                                                        {"0xcpu", "no device at all"},

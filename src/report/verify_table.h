@@ -7,7 +7,7 @@
 namespace lockstep::report {
 
 struct VerifyRow {
-  std::string devices;  // "cpu:0, cpu:1"
+  std::string devices;  // "cpu:0", "3xcpu"
   int threads = 0;      // of each device
   std::string exchange, order;
   std::int64_t steps = 0;

@@ -56,6 +56,7 @@ Crew::~Crew() {
     leave_.notify_all();
   }
   watch_.join();
+  workers_->run([this](int d) { places_[static_cast<std::size_t>(d)].reset(); });  // each on its own thread
 }
 
 std::vector<std::string> Crew::names() const {
@@ -107,7 +108,8 @@ void Crew::work_on(int device, const std::function<void(int)>& work) {
 
 std::string Crew::doing(int device) const {
   const Activity& activity = activities_[static_cast<std::size_t>(device)];
-  std::string text = fmt::format("step {}", activity.step.load());
+  const std::int64_t step = activity.step;
+  std::string text = step > 0 ? fmt::format("step {}", step) : "outside of training";
   const auto* const program = activity.program.load();
   if (const auto* exchanging = activity.exchanging.load(); exchanging != nullptr && program != nullptr) {
     text += ", " + program::to_text(*exchanging, *program);

@@ -6,6 +6,7 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -20,12 +21,16 @@ namespace lockstep::run {
 // What a worker is doing, for whoever watches. The worker writes, the watch reads.
 struct Activity {
   std::atomic<std::uint64_t> moves{0};  // grows with everything that is begun
-  std::atomic<std::int64_t> step{0};    // since the start, from 1
+  std::atomic<std::int64_t> step{0};    // of the training, from 1; 0: none
   std::atomic<const program::Instruction*> instruction{nullptr};
   std::atomic<const program::exchange::Instruction*> exchanging{nullptr};  // not null: instead of the above
   std::atomic<const program::Program*> program{nullptr};                   // whose sums the exchange means
   std::atomic<bool> working{false}, waiting{false};
 };
+
+// All sums are exchanged together where devices share cores: nothing can overlap, and every wake-up is a
+// detour.
+inline constexpr std::size_t kOneGroup = std::numeric_limits<std::size_t>::max();
 
 class Crew {
  public:
@@ -45,7 +50,7 @@ class Crew {
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  // More threads than cores: nothing can overlap, and every wake-up is a detour.
+  // More threads than cores.
   bool shares_cores() const { return options_.share_cores; }
   int size() const { return static_cast<int>(devices_.size()); }
   device::Device& device(int index) { return *devices_[static_cast<std::size_t>(index)]; }

@@ -1,4 +1,5 @@
 // Every replica has the bits of the naive twin, whatever the number of devices, threads and the exchange.
+#include <algorithm>
 #include <array>
 
 #include <gtest/gtest.h>
@@ -249,6 +250,60 @@ TEST(DataParallel, UnequalSharesAreNotAMeanOfMeans) {
     const Weights found = runner.download(device);
     EXPECT_EQ(found, expected.parameters);
     for (std::size_t p = 0; p < found.size(); ++p) EXPECT_NE(found[p], mean_of_means[p]) << p;
+  }
+}
+
+std::vector<program::Program> momentum_programs(int devices, const exchange::Kind* sharded) {
+  std::vector<program::Program> programs;
+  for (int d = 0; d < devices; ++d) {
+    programs.push_back(program::compile_training(
+        small_model(), {.momentum = true, .shard_optimizer = sharded, .device = d, .devices = devices}));
+  }
+  return programs;
+}
+
+TEST(DataParallel, AVelocityReachesItsOwnersAndComesBack) {
+  Weights velocity = initial();
+  for (std::size_t p = 0; p < velocity.size(); ++p) {
+    for (std::size_t i = 0; i < velocity[p].size(); ++i) velocity[p][i] = static_cast<float>(p * 10000 + i);
+  }
+  for (const exchange::Kind& kind : exchange::kinds()) {
+    for (const bool shard : {false, true}) {
+      Devices set(3, 1);
+      const std::vector<program::Program> programs = momentum_programs(3, shard ? &kind : nullptr);
+      Runner runner(*set.crew, programs, {.most_examples = 50, .exchange = &kind, .shard_optimizer = shard});
+      runner.upload(initial());
+      runner.upload_velocity(velocity);
+      EXPECT_EQ(runner.download_velocity(), velocity) << kind.name << " " << shard;
+      if (shard) continue;
+      for (int device = 0; device < 3; ++device) {
+        for (std::size_t p = 0; p < velocity.size(); ++p) {
+          std::vector<float> held(velocity[p].size());
+          runner.executable(device).download(runner.program().velocities[p], held);
+          EXPECT_EQ(held, velocity[p]) << kind.name << " device " << device;
+        }
+      }
+    }
+  }
+}
+
+// Where one tensor alone overflows, its owner alone sees it.
+TEST(DataParallel, AGradientThatIsNotFiniteInOneShardStopsEveryDevice) {
+  Examples examples(50);
+  std::ranges::fill(examples.labels, std::uint8_t{0});
+  Weights weights = initial();
+  const std::size_t linear1_bias = 3, linear2_weight = 4;
+  std::ranges::fill(weights[linear1_bias], 3e38f);
+  std::ranges::fill(weights[linear2_weight], 0.0f);
+  for (const exchange::Kind& kind : exchange::kinds()) {
+    for (const bool shard : {false, true}) {
+      Devices set(3, 1);
+      Runner runner(*set.crew, momentum_programs(3, shard ? &kind : nullptr),
+                    {.most_examples = 50, .exchange = &kind, .shard_optimizer = shard});
+      runner.upload(weights);
+      EXPECT_FALSE(runner.step(examples.input(50)).finite) << kind.name << " " << shard;
+      for (int device = 0; device < 3; ++device) EXPECT_EQ(runner.download(device), weights) << device;
+    }
   }
 }
 

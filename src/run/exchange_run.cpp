@@ -41,6 +41,7 @@ void ExchangeRun::begin(const exchange::List& list, const device::StepInput& inp
   input_ = &input;
   next_ = 0;
   good_ = true;
+  error_ = nullptr;
   tickets_.assign(list.size(), 0);
   for (std::atomic<bool>& complete : complete_) complete = false;
 }
@@ -57,13 +58,18 @@ void ExchangeRun::complete(program::BufferId partial) {
   if (!lock.owns_lock()) return;
   const Clock::time_point start = Clock::now();
   const std::size_t before = next_;
-  advance(false);
+  try {
+    if (!error_) advance(false);
+  } catch (...) {
+    error_ = std::current_exception();
+  }
   options_.activity.exchanging = nullptr;
   if (next_ != before) options_.clock.add(TraceSpan::Lane::exchange, start, "exchange");
 }
 
 bool ExchangeRun::finish() {
   const Lock lock(mutex_);
+  if (error_) std::rethrow_exception(error_);
   advance(true);
   for (std::size_t i = 0; i < list_->size() && good_; ++i) arrived(i, true);
   options_.activity.exchanging = nullptr;
@@ -87,7 +93,9 @@ void ExchangeRun::advance(bool may_wait) {
     const bool message = std::holds_alternative<exchange::Send>(instruction.operation) ||
                          std::holds_alternative<exchange::Receive>(instruction.operation);
     if (message) {
+      const Clock::time_point start = Clock::now();
       post();
+      if (may_wait) options_.clock.add(TraceSpan::Lane::exchange, start, "post messages");
       continue;
     }
     const bool alone = std::holds_alternative<exchange::Join>(instruction.operation) &&
@@ -139,7 +147,10 @@ bool ExchangeRun::arrived(std::size_t instruction, bool may_wait) {
 
 void ExchangeRun::wait_for(transport::Ticket ticket) {
   const Clock::time_point start = Clock::now();
-  if (options_.transport.wait(ticket, std::chrono::nanoseconds(0))) return;
+  if (options_.transport.wait(ticket, std::chrono::nanoseconds(0))) {
+    options_.clock.add(TraceSpan::Lane::exchange, start, "copy");
+    return;
+  }
   options_.activity.waiting = true;
   while (!options_.transport.wait(ticket, kLook)) {
   }

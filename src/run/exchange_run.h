@@ -3,6 +3,7 @@
 #pragma once
 #include <atomic>
 #include <deque>
+#include <exception>
 #include <mutex>
 #include <vector>
 
@@ -29,6 +30,7 @@ class ExchangeRun {
   void begin(const program::exchange::List& list, const device::StepInput& input);
 
   // A partial sum of this device is complete. Any thread; goes on with the list unless another one is at it.
+  // What goes wrong meanwhile is thrown by finish().
   void complete(program::BufferId partial);
 
   // Runs the rest. False if the devices agreed that a gradient is not finite.
@@ -59,6 +61,7 @@ class ExchangeRun {
   std::mutex mutex_;  // over what follows; try_lock, which the annotated mutex does not have
   std::size_t next_ = 0;
   bool good_ = true;
+  std::exception_ptr error_;                // of a complete(), for finish()
   std::vector<transport::Ticket> tickets_;  // by instruction; 0: none, or done
   std::vector<transport::Ticket> sends_;    // not known to be taken
 };

@@ -1,7 +1,6 @@
 #include "run/runner.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/error.h"
 #include "plan/deal.h"
@@ -25,7 +24,7 @@ std::size_t elements(const program::Program& program, program::BufferId id) {
 
 // All at once where nothing can overlap anyway.
 std::size_t smallest_group(const Crew& crew) {
-  return crew.shares_cores() ? std::numeric_limits<std::size_t>::max() : exchange::kSmallestGroup;
+  return crew.shares_cores() ? kOneGroup : exchange::kSmallestGroup;
 }
 
 }  // namespace
@@ -42,13 +41,7 @@ struct Runner::Worker final : device::Watcher {
     activity.instruction = &instruction;
     activity.moves.fetch_add(1, std::memory_order_relaxed);
   }
-  void complete(program::BufferId partial) override {
-    try {
-      exchange_run.complete(partial);
-    } catch (...) {
-      // What is wrong with the exchange shows again in its finish(), on the worker.
-    }
-  }
+  void complete(program::BufferId partial) override { exchange_run.complete(partial); }
 
   Activity& activity;
   const std::unique_ptr<device::Executable> executable;
@@ -97,15 +90,9 @@ device::Executable& Runner::executable(int device) {
   return *workers_.at(static_cast<std::size_t>(device))->executable;
 }
 
-// Nobody still copies from a device's memory.
-void Runner::quiesce() {
-  crew_->run([&](int device) { workers_[static_cast<std::size_t>(device)]->exchange_run.drain(); });
-}
-
 void Runner::upload(const Weights& weights) {
   check(weights.size() == program().parameters.size(), "{} tensors for {} parameters", weights.size(),
         program().parameters.size());
-  quiesce();
   for (const auto& worker : workers_) {
     for (std::size_t i = 0; i < weights.size(); ++i)
       worker->executable->upload(program().parameters[i], weights[i]);
@@ -113,7 +100,6 @@ void Runner::upload(const Weights& weights) {
 }
 
 void Runner::upload_velocity(const Weights& velocity) {
-  quiesce();
   for (std::size_t d = 0; d < workers_.size(); ++d) {
     for (const program::Sum& sum : programs_[d].sums) {
       if (sum.velocity < 0) continue;
@@ -160,11 +146,10 @@ const std::vector<exchange::List>& Runner::lists_for(int packs) {
   setting.shares = plan::deal_packs({0, packs}, crew_->size());
   setting.shard_optimizer = options_.shard_optimizer;
   setting.smallest_group = smallest_group(*crew_);
-  const std::vector<exchange::List>& lists = lists_[packs] = options_.emit(setting, shards_);
-  quiesce();
+  std::vector<exchange::List> lists = options_.emit(setting, shards_);
   for (std::size_t d = 0; d < workers_.size(); ++d)
     workers_[d]->executable->reserve_inbox(exchange::inbox_floats(lists[d]));
-  return lists;
+  return lists_[packs] = std::move(lists);
 }
 
 StepResult Runner::step(const device::StepInput& input) {
@@ -194,7 +179,7 @@ void Runner::run_step(int device, const device::StepInput& input, const exchange
   Worker& worker = *workers_[static_cast<std::size_t>(device)];
   const std::vector<program::Segment>& segments = program().segments;
   const auto start = StepClock::Clock::now();
-  worker.activity.step = steps_;
+  worker.activity.step = options_.numbered ? steps_ : 0;
   worker.clock.begin(steps_);
   worker.exchange_run.begin(list, input);
   worker.finite = true;

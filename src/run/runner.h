@@ -29,6 +29,7 @@ struct RunnerOptions {
   bool shard_optimizer = false;  // the programs must be compiled so, with the same exchange
   bool record = false;           // hash every parameter after each step, the tensors dealt over the devices
   bool trace = false;            // keep what every device did and when
+  bool numbered = true;          // steps are those of a training; messages name them
 
   // Makes the lists of all devices.
   std::function<std::vector<program::exchange::List>(const program::exchange::Setting&,
@@ -59,6 +60,9 @@ class Runner {
 
   StepResult step(const device::StepInput& input);
 
+  // The next step is the one after so many, in messages and traces.
+  void continue_after(std::int64_t steps) { steps_ = steps; }
+
   const program::Program& program() const { return programs_[0]; }
   Crew& crew() { return *crew_; }
   device::Executable& executable(int device = 0);
@@ -72,7 +76,6 @@ class Runner {
   const std::vector<program::exchange::List>& lists_for(int packs);
   void run_step(int device, const device::StepInput& input, const program::exchange::List& list);
   void hash_own_parameters(int device);
-  void quiesce();
 
   const RunnerOptions options_;
   const std::unique_ptr<Crew> own_crew_;  // of the one-device constructor

@@ -20,7 +20,7 @@ bool all_finite(std::span<const float> values) {
 program::Program replay_program(const model::Model& model) {
   program::Program program = program::compile_training(model, {.fuse = false});
   std::erase_if(program.segments,
-                [](const program::Segment& s) { return s.name == "check" || s.name == "update"; });
+                [](const program::Segment& s) { return s.name != "prepare" && s.name != "packs"; });
   return program;
 }
 
@@ -85,8 +85,11 @@ Divergence find_divergence(device::Device& device, const model::Model& model, ru
   const std::vector<model::Parameter> parameters = model::parameters_of(model);
   for (std::size_t p = parameters.size(); p-- > 0;) {
     std::vector<float> gradient(parameters[p].elements());
-    failed.executable().download(failed.program().gradients[p], gradient);
-    if (!all_finite(gradient)) return {"the gradient of " + parameters[p].name, -1};
+    // With a sharded optimizer only the owner of an element has its gradient.
+    for (int owner = 0; owner < failed.crew().size(); ++owner) {
+      failed.executable(owner).download(failed.program().gradients[p], gradient);
+      if (!all_finite(gradient)) return {"the gradient of " + parameters[p].name, -1};
+    }
   }
   return {"the mean loss", -1};
 }

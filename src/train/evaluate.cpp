@@ -25,7 +25,7 @@ Evaluator::Evaluator(run::Crew& crew, const model::Model& model, const data::Dat
     : dataset_(dataset),
       order_(dataset.size()),
       runner_(crew, program::compile_evaluation(model),
-              {.most_examples = static_cast<int>(std::min(kPart, dataset.size()))}) {
+              {.most_examples = static_cast<int>(std::min(kPart, dataset.size())), .numbered = false}) {
   check_fits(model, dataset);
   std::iota(order_.begin(), order_.end(), 0U);
 }

@@ -23,6 +23,7 @@ void Stepper::start(const TrainState& state) {
     runner_->upload_velocity(velocity);
   }
   steps_ = state.step;
+  runner_->continue_after(steps_);
 }
 
 run::StepResult Stepper::step() {

@@ -33,6 +33,7 @@ class Loop {
       state_.weights = options.start ? *options.start : initial_weights(job.model, job.seed);
     }
     runner_->upload(state_.weights);
+    runner_->continue_after(state_.step);
     if (!state_.velocity.empty()) runner_->upload_velocity(state_.velocity);
   }
 
@@ -43,7 +44,7 @@ class Loop {
     }
     save();
     bool interrupted = false;
-    for (; state_.epoch <= job_.epochs && !interrupted; next_epoch()) {
+    for (; state_.epoch <= job_.epochs; next_epoch()) {
       interrupted = !train_epoch();
       if (interrupted) break;
     }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "data/shuffle.h"
 #include "device/cpu/cpu_device.h"
+#include "device/faulty_device.h"
 
 namespace lockstep::train {
 namespace {
@@ -87,6 +88,29 @@ TEST(Trainer, EvaluationCountsWhatTheNaiveTwinCounts) {
   EXPECT_EQ(result.epochs.back().test_loss, expected.loss);
   EXPECT_EQ(result.epochs.back().test_examples, 50);
   EXPECT_GT(result.epochs.back().test_correct, 25) << "three clearly marked classes are learnt";
+}
+
+// More examples than are looked at in one go: the last part is smaller and counts for less.
+TEST(Trainer, EvaluationWeighsItsPartsByTheirExamples) {
+  constexpr std::size_t kPart = 2048, kRest = 40;
+  const data::Dataset set = make_set(kPart + kRest, 3);
+  const Weights weights = initial_weights(kJob.model, 7);
+  std::vector<std::uint32_t> all(set.size());
+  for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
+  const auto twin = [&](std::size_t first, std::size_t count) {
+    return arithmetic::reference::evaluate(
+        kJob.model, weights,
+        {images_of(set, std::span(all).subspan(first, count)), std::span(set.labels).subspan(first, count)});
+  };
+  const auto whole = twin(0, kPart), rest = twin(kPart, kRest);
+  const double loss = (static_cast<double>(whole.loss) * kPart + static_cast<double>(rest.loss) * kRest) /
+                      static_cast<double>(kPart + kRest);
+  const auto device = device::cpu::make_cpu_device({.threads = 2});
+  run::Crew crew({device.get()});
+  const Evaluation found = Evaluator(crew, kJob.model, set).evaluate(weights);
+  EXPECT_EQ(found.loss, static_cast<float>(loss));
+  EXPECT_EQ(found.correct(), whole.correct + rest.correct);
+  EXPECT_NE(whole.loss, rest.loss);
 }
 
 struct Recorder : Observer {
@@ -211,6 +235,28 @@ TEST(Trainer, RecordsAHashOfEveryParameterAfterEveryStep) {
     EXPECT_EQ(recorder.steps.back().hashes[i], hash128(std::as_bytes(std::span(result.weights[i]))));
   EXPECT_NE(recorder.steps[0].hashes, recorder.steps[1].hashes);
   EXPECT_EQ(recorder.steps[0].devices.size(), 2U);
+}
+
+// Parameter i is hashed by device i mod k, so a replica that goes wrong shows in its own columns.
+TEST(Trainer, TheRecordIsOfTheReplicaThatHashes) {
+  const auto hashes_with_flip_on = [](const std::string& name) {
+    auto devices = device::cpu::make_cpu_devices({.names = {"cpu:0", "cpu:1"}, .threads = 1, .bind = false});
+    for (auto& device : devices) {
+      if (device->name() == name)
+        device =
+            device::make_faulty(std::move(device), {.kind = device::Drill::Kind::flip, .step = 12}, nullptr);
+    }
+    run::Crew crew(std::move(devices), {.share_cores = true});
+    Recorder recorder;
+    train(kJob, kData, crew, {.machine = {.record = true}, .observers = {&recorder}});
+    return recorder.steps.back().hashes;
+  };
+  const std::vector<Hash128> healthy = hashes_with_flip_on("none");
+  EXPECT_EQ(hashes_with_flip_on("cpu:0"), healthy) << "linear1.bias is the other device's to hash";
+  std::vector<Hash128> flipped = hashes_with_flip_on("cpu:1");
+  EXPECT_NE(flipped[3], healthy[3]);
+  flipped[3] = healthy[3];
+  EXPECT_EQ(flipped, healthy);
 }
 
 TEST(Trainer, TracesComputeExchangeAndWaitOfEveryDevice) {

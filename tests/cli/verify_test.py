@@ -26,7 +26,7 @@ class VerifyTest(ProgramTest):
     def test_one_flipped_bit_in_replica_two_is_exit_6_and_named(self):
         done = self.verify("--devices", "1,3", "--exchange", "sharded", "--drill", "flip@4:cpu:2")
         self.assertEqual(done.returncode, 6)
-        self.assertRegex(done.stdout, r"step 4, cpu:2: layer linear2, tensor linear2\.bias, element \[0\]: "
+        self.assertRegex(done.stdout, r"3xcpu, sharded: step 4, cpu:2: layer linear2, tensor linear2\.bias, element \[0\]: "
                                       r"0x[0-9a-f]{8} \(.*\) where 0x[0-9a-f]{8} \(.*\) is expected\n\Z")
         self.assertIn("DIFFERS", done.stdout)
 

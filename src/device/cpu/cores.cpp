@@ -68,19 +68,25 @@ int usable_cores() {
   return std::clamp(cores, 1, cores_of_quota());
 }
 
+int threads_of_each(int devices, int wanted) {
+  return wanted > 0 ? wanted : std::max(1, usable_cores() / devices);
+}
+
+bool share_cores(int devices, int threads) { return devices * threads > usable_cores(); }
+
 Cores::Cores() : topology_(std::make_shared<Topology>()) {}
 Cores::~Cores() = default;
 
 int Cores::count() const { return static_cast<int>(topology_->units.size()); }
 
 void Cores::bind(int core) const {
-  const hwloc_obj_t unit = topology_->units.at(static_cast<std::size_t>(core));
+  const hwloc_obj* const unit = topology_->units.at(static_cast<std::size_t>(core));
   expect(hwloc_set_cpubind(topology_->handle, unit->cpuset, HWLOC_CPUBIND_THREAD) == 0,
          "bind a thread to a core");
 }
 
 void Cores::try_to_bind(int core) const noexcept {
-  const hwloc_obj_t unit = topology_->units[static_cast<std::size_t>(core)];
+  const hwloc_obj* const unit = topology_->units[static_cast<std::size_t>(core)];
   hwloc_set_cpubind(topology_->handle, unit->cpuset, HWLOC_CPUBIND_THREAD);
 }
 
@@ -92,8 +98,8 @@ void Cores::unbind() const noexcept {
 std::unique_ptr<ThreadPlace> Cores::bind_for_now(int core) const {
   struct Before final : ThreadPlace {
     explicit Before(std::shared_ptr<Topology> topology) : topology_(std::move(topology)) {
-      expect(hwloc_get_cpubind(topology_->handle, bitmap_.set, HWLOC_CPUBIND_THREAD) == 0,
-             "ask for a thread's cores");
+      if (hwloc_get_cpubind(topology_->handle, bitmap_.set, HWLOC_CPUBIND_THREAD) != 0)
+        hwloc_bitmap_copy(bitmap_.set, hwloc_topology_get_topology_cpuset(topology_->handle));
     }
     ~Before() override { hwloc_set_cpubind(topology_->handle, bitmap_.set, HWLOC_CPUBIND_THREAD); }
 
@@ -102,7 +108,7 @@ std::unique_ptr<ThreadPlace> Cores::bind_for_now(int core) const {
     Bitmap bitmap_;
   };
   auto before = std::make_unique<Before>(topology_);
-  bind(core);
+  try_to_bind(core);
   return before;
 }
 

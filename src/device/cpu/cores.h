@@ -9,6 +9,12 @@ namespace lockstep::device::cpu {
 // Cores this process may use: affinity, cgroup, and the cgroup's quota of processor time.
 int usable_cores();
 
+// How many threads each of `devices` devices gets: `wanted`, or with 0 the usable cores divided among them.
+int threads_of_each(int devices, int wanted);
+
+// Do so many threads have to share cores?
+bool share_cores(int devices, int threads);
+
 // The machine as hwloc sees it, restricted to what this process may use. May be shared by threads.
 class Cores {
  public:
@@ -24,14 +30,12 @@ class Cores {
   // Binds the calling thread. Throws Error(device) if the system refuses.
   void bind(int core) const;
 
-  // The same for whom it is only a matter of speed: a refusal changes nothing.
+  // For whom it is only a matter of speed: a refusal changes nothing.
   void try_to_bind(int core) const noexcept;
-
-  // Lets the calling thread run on all of them again.
-  void unbind() const noexcept;
-
   // The same, until what it returns is gone.
   std::unique_ptr<ThreadPlace> bind_for_now(int core) const;
+  // Lets the calling thread run on all of them again.
+  void unbind() const noexcept;
 
  private:
   struct Topology;

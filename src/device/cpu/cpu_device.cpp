@@ -56,8 +56,8 @@ std::unique_ptr<Device> make_cpu_device(const CpuOptions& options) {
 
 std::vector<std::unique_ptr<Device>> make_cpu_devices(const CpuTeamOptions& options) {
   const int cores = usable_cores(), count = static_cast<int>(options.names.size());
-  const int threads = options.threads > 0 ? options.threads : std::max(1, cores / count);
-  const bool enough = count * threads <= cores;
+  const int threads = threads_of_each(count, options.threads);
+  const bool enough = !share_cores(count, threads);
   CpuOptions each{.threads = threads,
                   .target = options.target,
                   .timeout = options.timeout,
