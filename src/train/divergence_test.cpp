@@ -112,5 +112,34 @@ TEST(Divergence, FindsAGradientWhenEveryOutputIsFinite) {
   EXPECT_EQ(found.where, "the gradient behind linear1");
 }
 
+// Every number of every example is finite; their sum over the minibatch is not. With a sharded optimizer only
+// its owner has it, and that is not the first device: the last parameter's gradient is small and goes whole
+// to whoever has the least, so all owners are looked at.
+TEST(Divergence, FindsASumThatOverflowsAtWhicheverOwner) {
+  Setting setting;
+  const program::exchange::Kind& kind = program::exchange::kind_named("sharded");
+  std::vector<std::unique_ptr<device::Device>> devices =
+      device::cpu::make_cpu_devices({.names = {"cpu:0", "cpu:1", "cpu:2"}, .threads = 1, .bind = false});
+  run::Crew crew(std::move(devices), {.share_cores = true});
+  std::vector<program::Program> programs;
+  for (int device = 0; device < 3; ++device)
+    programs.push_back(
+        program::compile_training(setting.model, {.shard_optimizer = &kind, .device = device, .devices = 3}));
+  run::Runner runner(
+      crew, programs,
+      {.most_examples = static_cast<int>(kExamples), .exchange = &kind, .shard_optimizer = true});
+  // Outputs stay finite and equal, so that the loss's gradient is the same small number for every example;
+  // what comes in at the second linear layer is huge, and 300 times it is more than a float holds.
+  std::ranges::fill(setting.weights[linear2_weight], 0.0f);
+  std::ranges::fill(setting.weights[linear1_bias], kHuge);
+  runner.upload(setting.weights);
+  const device::StepInput input{{setting.pixels.data(), setting.labels.data(), setting.order}, 0.1f};
+  ASSERT_FALSE(runner.step(input).finite);
+  EXPECT_EQ(runner.download(0), setting.weights) << "nothing was updated";
+  EXPECT_EQ(runner.download(2), setting.weights);
+  EXPECT_EQ(find_divergence(*setting.device, setting.model, runner, input).where,
+            "the gradient of linear2.weight");
+}
+
 }  // namespace
 }  // namespace lockstep::train

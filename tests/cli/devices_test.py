@@ -50,12 +50,22 @@ class DevicesTest(ProgramTest):
         self.assertLessEqual({"cpu:0", "cpu:1", "compute", "exchange", "wait"}, names)
         self.assertEqual({e["pid"] for e in events if e["ph"] == "X"}, {0, 1})
 
+    def test_a_trace_that_cannot_be_written_is_refused_before_the_training(self):
+        done = self.run_program("train", "mlp", "--data", self.data, "--trace", "nowhere/trace.json")
+        self.assert_refused_before_start(done, 1, "nowhere/trace.json")
+
+    def test_steps_in_messages_are_those_of_the_training(self):
+        self.train("mlp", "--epochs", 2, "--out", "run")
+        done = self.run_program("train", "--resume", "run", "--epochs", 4, "--devices", 2, "--drill", "fail@2:cpu:1")
+        self.assert_refused(done, 4, "cpu:1: step 6, ")
+
     def test_bad_lists_are_refused(self):
         for text, word in (("0", "no device"), ("gpu:0", "no device of kind 'gpu'"), ("cpu:0,cpu:0", "twice"),
                            ("2xcpi", "did you mean 'cpu'?"), ("", "nothing between"), ("1025", "more than 1024")):
             done = self.run_program("train", "--data", self.data, "--devices", text)
             self.assert_refused_before_start(done, 2, "--devices", word)
         for arguments in (("--exchange", "strar"), ("--momentum", "1"), ("--momentum", "-0.1"), ("--timeout", "0"),
+                          ("--timeout", "1e30"), ("--timeout", "nan"), ("--drill", "fail@1:cpu:9"),
                           ("--drill", "flip"), ("--drill", "flop@1:cpu:0"), ("--checkpoint-every", "0")):
             done = self.run_program("train", "--data", self.data, *arguments)
             self.assert_refused_before_start(done, 2, arguments[0])

@@ -84,6 +84,31 @@ class ResumeTest(ProgramTest):
         self.assertEqual(before, {file: file.read_bytes() if file.is_file() else None
                                   for file in (self.folder / "other").rglob("*.*")})
 
+    def test_a_part_that_is_not_recorded_leaves_no_hole(self):
+        self.train("mlp", "--epochs", 2, "--momentum", "0.5", "--out", "run")
+        self.train("--resume", "run", "--epochs", 4, "--no-record")
+        self.train("--resume", "run", "--epochs", 30)
+        done = self.run_program("diff", "whole", "run")
+        self.assertEqual((done.returncode, done.stdout), (0, "equal: 52 steps, 4 tensors, every hash\n"))
+
+    def test_an_epoch_that_has_begun_cannot_be_left_out(self):
+        process = self.start("run")
+        self.wait_for_checkpoint("run")
+        process.kill()
+        process.communicate()
+        newest = max((self.folder / "run/checkpoints").iterdir())
+        step = int(newest.stem.removeprefix("step-"))
+        begun = (step + 1) // 2  # two steps an epoch
+        if begun > 1:
+            self.assert_refused(self.run_program("train", "--resume", "run", "--epochs", begun - 1), 2, "--epochs")
+        self.train("--resume", "run", "--epochs", max(begun, 1))
+
+    def test_two_cannot_go_on_with_one_run(self):
+        process = self.start("run", "--timeout", "100", "--drill", "hang@9:cpu:0")
+        self.wait_for_checkpoint("run")
+        self.assert_refused(self.run_program("train", "--resume", "run"), 2, "another lockstep")
+        process.kill()
+
     def test_what_cannot_go_on_is_refused(self):
         for arguments, code, word in ((("lenet", "--resume", "whole"), 2, "'mlp'"),
                                       (("--resume", "whole", "--lr", "0.1"), 2, "--lr"),
