@@ -13,6 +13,7 @@
 #define CAPABILITY(name) LOCKSTEP_ANNOTATION(capability(name))
 #define SCOPED_CAPABILITY LOCKSTEP_ANNOTATION(scoped_lockable)
 #define GUARDED_BY(mutex) LOCKSTEP_ANNOTATION(guarded_by(mutex))
+#define REQUIRES(...) LOCKSTEP_ANNOTATION(requires_capability(__VA_ARGS__))
 #define ACQUIRE(...) LOCKSTEP_ANNOTATION(acquire_capability(__VA_ARGS__))
 #define RELEASE(...) LOCKSTEP_ANNOTATION(release_capability(__VA_ARGS__))
 

@@ -37,7 +37,7 @@ struct Mailbox {
   bool asleep GUARDED_BY(mutex) = false;
   std::atomic<std::uint64_t> changes{0};  // grows with every note: cheap to look at
 
-  bool has_what_it_needs() const {
+  bool has_what_it_needs() const REQUIRES(mutex) {
     for (std::size_t peer = 0; peer < needed.size(); ++peer) {
       if (arrived[peer] < needed[peer]) return false;
     }
