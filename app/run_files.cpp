@@ -86,17 +86,17 @@ struct RunFiles::Reports {
     // A run that begins to record when it is taken up again has the rows from there on.
     const fs::path path = directory / kHashesFile;
     const bool header = !fs::exists(path);
-    hash_file.emplace(path, begin_of(path));
-    hashes.emplace(*hash_file, path.string(), parameter_names(model), header);
+    hash_file = std::make_unique<RowFile>(path, begin_of(path));
+    hashes = std::make_unique<HashRows>(*hash_file, path.string(), parameter_names(model), header);
   }
 
   const report::ResultsCsv::Begin csv_begins;
   RowFile csv_file, jsonl_file;
-  std::optional<RowFile> hash_file;
+  std::unique_ptr<RowFile> hash_file;  // null: nothing is recorded
   std::ostringstream curve_text;
   report::ResultsCsv csv;
   report::MetricsJsonl jsonl;
-  std::optional<HashRows> hashes;
+  std::unique_ptr<HashRows> hashes;
   report::CurveSvg curve;
   report::Progress progress;
   Replay replay;
@@ -133,7 +133,7 @@ RunFiles::~RunFiles() = default;
 std::vector<train::Observer*> RunFiles::observers() {
   std::vector<train::Observer*> all{&reports_->csv, &reports_->jsonl, &reports_->curve, &reports_->progress,
                                     &reports_->replay};
-  if (reports_->hashes) all.push_back(&*reports_->hashes);
+  if (reports_->hashes) all.push_back(reports_->hashes.get());
   return all;
 }
 

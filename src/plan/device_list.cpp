@@ -98,7 +98,7 @@ std::vector<std::vector<std::string>> parse_device_settings(std::string_view tex
 
 std::string to_text(const std::vector<std::string>& names) {
   for (const std::string& kind : kKinds) {
-    const std::string counted = fmt::format("{}x{}", names.size(), kind);
+    std::string counted = fmt::format("{}x{}", names.size(), kind);
     if (names.size() > 1 && parse(counted, "+") == names) return counted;
   }
   return fmt::format("{}", fmt::join(names, "+"));

@@ -8,6 +8,7 @@ std::unique_ptr<run::Runner> make_training_runner(run::Crew& crew, const Job& jo
   const program::exchange::Kind* const exchange =
       machine.exchange != nullptr ? machine.exchange : &program::exchange::kinds().front();
   std::vector<program::Program> programs;
+  programs.reserve(static_cast<std::size_t>(crew.size()));
   for (int device = 0; device < crew.size(); ++device) {
     programs.push_back(
         program::compile_training(job.model, {.momentum = job.momentum != 0,
