@@ -214,8 +214,12 @@ void add_flags(CLI::App& parser, TrainFlags& flags) {
            "Steps between two checkpoints (default: an epoch); the last two are kept", files);
   parser
       .add_flag_callback(
-          "--no-record", [&flags] { flags.record = false; },
-          "Do not keep hashes.csv, the hash of every parameter after every step")
+          "--record", [&flags] { flags.record = true; },
+          "Keep hashes.csv, the hash of every parameter after every step (the default)")
+      ->group(files);
+  parser
+      .add_flag_callback(
+          "--no-record", [&flags] { flags.record = false; }, "Do not keep hashes.csv")
       ->group(files);
   describe(add_value<given_path>(parser, "--trace", flags.trace), "FILE",
            "Write what every device did and when, for Perfetto or chrome://tracing", files);
