@@ -17,6 +17,7 @@ std::vector<std::string_view> split_at_commas(std::string_view text) {
 
 std::vector<const program::exchange::Kind*> all_exchanges() {
   std::vector<const program::exchange::Kind*> all;
+  all.reserve(program::exchange::kinds().size());
   for (const program::exchange::Kind& kind : program::exchange::kinds()) all.push_back(&kind);
   return all;
 }

@@ -30,6 +30,7 @@ constexpr WholeRange kCheckpointEvery{1, std::numeric_limits<int>::max()};
 std::vector<std::string> orders() { return {"pack", "layer"}; }
 std::vector<std::string> exchanges() {
   std::vector<std::string> names;
+  names.reserve(program::exchange::kinds().size());
   for (const program::exchange::Kind& kind : program::exchange::kinds()) names.emplace_back(kind.name);
   return names;
 }

@@ -61,6 +61,7 @@ Crew::~Crew() {
 
 std::vector<std::string> Crew::names() const {
   std::vector<std::string> names;
+  names.reserve(devices_.size());
   for (const device::Device* device : devices_) names.push_back(device->name());
   return names;
 }

@@ -21,6 +21,7 @@ const Kind& kind_named(std::string_view name) {
   const auto found = std::ranges::find(kKinds, name, &Kind::name);
   if (found != kKinds.end()) return *found;
   std::vector<std::string> names;
+  names.reserve(kKinds.size());
   for (const Kind& kind : kKinds) names.emplace_back(kind.name);
   throw Error(Fault::usage, "no exchange is called '{}'{}", name, suggestion(name, names));
 }

@@ -12,6 +12,7 @@ namespace lockstep::program::exchange {
 
 std::vector<Shard> star(std::span<const std::size_t> sums, int /*devices*/) {
   std::vector<Shard> shards;
+  shards.reserve(sums.size());
   for (std::size_t sum = 0; sum < sums.size(); ++sum) {
     shards.push_back({{static_cast<int>(sum), 0, sums[sum]}, 0});
   }

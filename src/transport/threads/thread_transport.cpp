@@ -210,6 +210,7 @@ class ThreadTransport final : public Transport {
 std::vector<std::unique_ptr<Transport>> make_thread_transports(const ThreadOptions& options) {
   const auto hub = std::make_shared<Hub>(options.ranks);
   std::vector<std::unique_ptr<Transport>> transports;
+  transports.reserve(static_cast<std::size_t>(options.ranks));
   for (int rank = 0; rank < options.ranks; ++rank) {
     transports.push_back(std::make_unique<ThreadTransport>(hub, rank, options.spin));
   }
