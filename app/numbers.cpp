@@ -61,8 +61,8 @@ float positive_number(std::string_view name, std::string_view text) {
 }
 
 void expect_seconds(std::string_view name, double value) {
-  if (!(value >= 0.1 && value <= 1e6))
-    refuse(name, "seconds from 0.1 to 1,000,000", fmt::format("{}", value));
+  const bool is_within = value >= 0.1 && value <= 1e6;  // false for NaN
+  if (!is_within) refuse(name, "seconds from 0.1 to 1,000,000", fmt::format("{}", value));
 }
 
 double seconds_number(std::string_view name, std::string_view text) {

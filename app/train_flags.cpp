@@ -117,7 +117,7 @@ void check_config(const store::RunConfig& config, const std::string& file) {
 }
 
 std::string kept_data_directory(const fs::path& directory) {
-  const std::string text = fs::absolute(directory).lexically_normal().string();
+  std::string text = fs::absolute(directory).lexically_normal().string();
   try {
     nlohmann::json(text).dump();
   } catch (const nlohmann::json::type_error&) {

@@ -34,10 +34,10 @@ report::VerifyRow row_of(const audit::SettingResult& result) {
       .equal = !result.difference};
 }
 
-std::string text_of(const audit::SettingResult& result) {
-  return fmt::format("{}, {}: step {}, {}: {}", plan::to_text(result.setting.devices),
-                     result.setting.machine.exchange->name, result.difference->step,
-                     result.difference->device_name, to_text(result.difference->element));
+std::string text_of(const audit::Setting& setting, const audit::ReplicaDifference& difference) {
+  return fmt::format("{}, {}: step {}, {}: {}", plan::to_text(setting.devices),
+                     setting.machine.exchange->name, difference.step, difference.device_name,
+                     to_text(difference.element));
 }
 
 nlohmann::ordered_json json_of(const audit::SettingResult& result) {
@@ -50,7 +50,7 @@ nlohmann::ordered_json json_of(const audit::SettingResult& result) {
                               {"weights", row.hash},
                               {"equal", row.equal},
                               {"seconds", row.seconds}};
-  if (result.difference) json["difference"] = text_of(result);
+  if (result.difference) json["difference"] = text_of(result.setting, *result.difference);
   for (const std::vector<Hash128>& step : result.hashes) {
     std::vector<std::string> hashes;
     std::ranges::transform(step, std::back_inserter(hashes), to_hex);
@@ -161,7 +161,7 @@ class VerifyCommand final : public Command {
     std::string differences;
     for (const audit::SettingResult& result : results) {
       rows.push_back(row_of(result));
-      if (result.difference) differences += text_of(result) + '\n';
+      if (result.difference) differences += text_of(result.setting, *result.difference) + '\n';
     }
     return report::verify_table(rows) + differences;
   }
