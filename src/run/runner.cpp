@@ -208,6 +208,7 @@ void Runner::hash_own_parameters(int device) {
 
 std::vector<DeviceTrace> Runner::traces() const {
   std::vector<DeviceTrace> traces;
+  traces.reserve(workers_.size());
   for (const auto& worker : workers_) traces.push_back(worker->trace);
   return traces;
 }
