@@ -11,11 +11,15 @@
 #include "bench_crew.h"
 #include "bench_exchange_command.h"
 #include "bench_law_command.h"
+#include "bench_layers_command.h"
+#include "bench_options.h"
 #include "bench_text.h"
+#include "convolution_option.h"
 #include "device/cpu/cores.h"
 #include "device/cpu/kernels.h"
 #include "devices.h"
 #include "environment.h"
+#include "model/zoo.h"
 #include "numbers.h"
 #include "output.h"
 
@@ -27,6 +31,7 @@ constexpr WholeRange kDevices{1, 1024};
 class BenchCommand final : public Command {
  public:
   BenchCommand() {
+    parts_.push_back({make_bench_layers_command(), nullptr});
     parts_.push_back({make_bench_exchange_command(), nullptr});
     parts_.push_back({make_bench_law_command(), nullptr});
   }
@@ -38,7 +43,7 @@ class BenchCommand final : public Command {
     parser_->add_flag(
         "--scaling", scaling_,
         "Also all cores as threads, as devices and as many more devices, against independent runs");
-    parser_->add_flag("--json", json_, "Print one JSON object instead of tables");
+    add_json(*parser_, json_);
     parser_->require_subcommand(0, 1);
     for (Part& part : parts_) {
       part.parser = part.command->add_to(*parser_);
@@ -59,9 +64,10 @@ class BenchCommand final : public Command {
     measure::FmaPeak peak(kernels);
     BenchFigures figures;
     figures.target = kernels.name;
+    figures.convolution = model().convolution;
     if (scaling_) figures.scaling = scaling();
     if (!step_only_) {
-      measure::KernelBenchOptions options{.make_crew = make_bench_crew};
+      measure::KernelBenchOptions options{.make_crew = make_bench_crew, .model = model()};
       options.pace.seconds = seconds_;
       figures.kernels = measure::bench_kernels(options, peak);
     }
@@ -91,11 +97,8 @@ class BenchCommand final : public Command {
             [this](const std::string& text) { threads_ = whole_number("--threads", text, kThreads); },
             "Compute threads of each device, 1 to 1,024 (default: the cores, divided among the devices)")
         ->type_name("N");
-    parser_
-        ->add_option_function<std::string>(
-            "--seconds", [this](const std::string& text) { seconds_ = positive_number("--seconds", text); },
-            "How long to measure each part (default 3)")
-        ->type_name("S");
+    add_seconds(*parser_, seconds_, "each part");
+    add_convolution(*parser_, convolution_);
   }
 
   void expect_no_own_options(const std::string& part) const {
@@ -106,8 +109,14 @@ class BenchCommand final : public Command {
     }
   }
 
+  model::Model model() const {
+    model::Model lenet = model::lenet();
+    lenet.convolution = convolution_.value_or(lenet.convolution);
+    return lenet;
+  }
+
   measure::ScalingFigure scaling() const {
-    measure::ScalingOptions options{.make_crew = make_bench_crew};
+    measure::ScalingOptions options{.make_crew = make_bench_crew, .model = model()};
     options.cores = device::cpu::usable_cores();
     options.pace.seconds = seconds_;
     return measure::measure_scaling(options);
@@ -115,7 +124,7 @@ class BenchCommand final : public Command {
 
   std::vector<measure::StepFigure> steps(measure::FmaPeak& peak) const {
     const int threads = threads_.value_or(default_threads(static_cast<std::size_t>(devices_)));
-    measure::StepBenchOptions options{.make_crew = make_bench_crew};
+    measure::StepBenchOptions options{.make_crew = make_bench_crew, .model = model()};
     options.settings.clear();
     if (!step_only_ && devices_ * threads > 1) options.settings.push_back({1, 1});
     options.settings.push_back({devices_, threads});
@@ -127,6 +136,7 @@ class BenchCommand final : public Command {
   std::vector<Part> parts_;
   int devices_ = 1;
   std::optional<int> threads_;
+  std::optional<arithmetic::ConvolutionRule> convolution_;
   double seconds_ = 3;
   bool step_only_ = false, scaling_ = false, json_ = false;
 };

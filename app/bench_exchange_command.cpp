@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "bench_crew.h"
 #include "bench_exchange_text.h"
+#include "bench_options.h"
 #include "lists.h"
 #include "numbers.h"
 #include "output.h"
@@ -38,21 +39,9 @@ class BenchExchangeCommand final : public Command {
             "--megabytes", [this](const std::string& text) { elements_ = list_of(text, elements_of); },
             "Sizes of the sums (default 0.5,45,256)")
         ->type_name("LIST");
-    parser
-        ->add_option_function<std::string>(
-            "--devices",
-            [this](const std::string& text) {
-              devices_ = list_of(
-                  text, [](std::string_view part) { return whole_number("--devices", part, kDevices); });
-            },
-            "Numbers of devices of one thread (default 2,4)")
-        ->type_name("LIST");
-    parser
-        ->add_option_function<std::string>(
-            "--seconds", [this](const std::string& text) { seconds_ = positive_number("--seconds", text); },
-            "How long to measure each size on each number of devices (default 3)")
-        ->type_name("S");
-    parser->add_flag("--json", json_, "Print one JSON object instead of tables");
+    add_device_counts(*parser, devices_, kDevices);
+    add_seconds(*parser, seconds_, "each size on each number of devices");
+    add_json(*parser, json_);
     return parser;
   }
 

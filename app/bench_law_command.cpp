@@ -7,9 +7,8 @@
 
 #include "bench_crew.h"
 #include "bench_law_text.h"
+#include "bench_options.h"
 #include "environment.h"
-#include "lists.h"
-#include "numbers.h"
 #include "output.h"
 
 namespace lockstep::app {
@@ -22,21 +21,9 @@ class BenchLawCommand final : public Command {
   CLI::App* add_to(CLI::App& app) override {
     CLI::App* const parser =
         app.add_subcommand("law", "Measure what the fixed order of additions costs a training step");
-    parser
-        ->add_option_function<std::string>(
-            "--devices",
-            [this](const std::string& text) {
-              devices_ = list_of(
-                  text, [](std::string_view part) { return whole_number("--devices", part, kDevices); });
-            },
-            "Numbers of devices of one thread (default 2,3)")
-        ->type_name("LIST");
-    parser
-        ->add_option_function<std::string>(
-            "--seconds", [this](const std::string& text) { seconds_ = positive_number("--seconds", text); },
-            "How long to measure each number of devices (default 10)")
-        ->type_name("S");
-    parser->add_flag("--json", json_, "Print one JSON object instead of a table");
+    add_device_counts(*parser, devices_, kDevices);
+    add_seconds(*parser, seconds_, "each number of devices");
+    add_json(*parser, json_);
     return parser;
   }
 

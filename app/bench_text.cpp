@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "arithmetic/convolution_rule.h"
+
 namespace lockstep::app {
 namespace {
 
@@ -24,13 +26,13 @@ std::string quartiles(double flops, const Spread& seconds, double peak) {
 template <class Figure>
 std::string row(std::string_view name, const Figure& figure, double core_peak, double peak,
                 std::string_view time) {
-  return fmt::format("{:<{}}{:>8.1f}{:>8.1f} %{:>12}{:>8.1f} %{:>12}\n", name, kNameWidth,
+  return fmt::format("{:<{}}{:>8.1f}{:>8.1f} %{:>12}{:>8.1f} %{:>12}", name, kNameWidth,
                      figure.flops_per_second() / kGiga, 100 * figure.share(core_peak),
                      quartiles(figure.flops, figure.time.seconds, peak), 100 * figure.share_then(), time);
 }
 
 std::string heading(std::string_view name, std::string_view time) {
-  return fmt::format("\n{:<{}}{:>8}{:>10}{:>12}{:>10}{:>12}\n", name, kNameWidth, "GFLOP/s", "of peak",
+  return fmt::format("\n{:<{}}{:>8}{:>10}{:>12}{:>10}{:>12}", name, kNameWidth, "GFLOP/s", "of peak",
                      "quartiles", "then", time);
 }
 
@@ -39,10 +41,11 @@ std::string microseconds(const KernelFigure& kernel) {
 }
 
 std::string kernel_tables(const BenchFigures& figures) {
-  std::string text = heading("kernel, one core", "us a batch");
+  std::string text = heading("kernel, one core", "us a batch") + "   algorithm\n";
   for (const KernelFigure& k : figures.kernels) {
     if (!multiplies(k)) continue;
     text += row(k.name, k, figures.core_peak, figures.core_peak, microseconds(k));
+    text += fmt::format("   {}\n", k.algorithm);
   }
   text += '\n';
   for (const KernelFigure& k : figures.kernels) {
@@ -61,10 +64,11 @@ std::string name_of(const measure::StepSetting& setting) {
 }
 
 std::string step_table(const BenchFigures& figures) {
-  std::string text = heading("whole step", "s an epoch");
+  std::string text = heading("whole step", "s an epoch") + '\n';
   for (const StepFigure& s : figures.steps) {
     text += row(name_of(s.setting), s, figures.core_peak, figures.core_peak * s.cores,
-                fmt::format("{:.2f}", s.seconds_per_epoch()));
+                fmt::format("{:.2f}", s.seconds_per_epoch())) +
+            '\n';
   }
   return text;
 }
@@ -117,10 +121,11 @@ Json json_of(const StepFigure& step, double core_peak) {
 
 std::string bench_table(const BenchFigures& figures) {
   std::string text = fmt::format(
-      "LeNet's training step, minibatches of 256, {} kernels\nFMA peak of one core: {:.1f} GFLOP/s (best "
-      "window; "
-      "median {:.1f})\nof peak: of the best window of the run. then: of the windows just before and after.\n",
-      figures.target, figures.core_peak / kGiga, figures.core_peak_median / kGiga);
+      "LeNet's training step, minibatches of 256, convolution {}, {} kernels\n"
+      "FMA peak of one core: {:.1f} GFLOP/s (best window; median {:.1f})\n"
+      "of peak: of the best window of the run. then: of the windows just before and after.\n",
+      arithmetic::name_of(figures.convolution), figures.target, figures.core_peak / kGiga,
+      figures.core_peak_median / kGiga);
   if (!figures.kernels.empty()) text += kernel_tables(figures);
   text += step_table(figures);
   if (figures.scaling) text += scaling_table(*figures.scaling);
@@ -132,6 +137,7 @@ std::string bench_json(const BenchFigures& figures) {
   for (const KernelFigure& k : figures.kernels) {
     if (multiplies(k)) {
       kernels.push_back({{"name", k.name},
+                         {"algorithm", k.algorithm},
                          {"gflops", k.flops_per_second() / kGiga},
                          {"share", k.share(figures.core_peak)},
                          {"share_then", k.share_then()}});
@@ -140,6 +146,7 @@ std::string bench_json(const BenchFigures& figures) {
     }
   }
   Json json{{"target", figures.target},
+            {"convolution", arithmetic::name_of(figures.convolution)},
             {"fma_peak_gflops", figures.core_peak / kGiga},
             {"fma_peak_median_gflops", figures.core_peak_median / kGiga},
             {"kernels", std::move(kernels)},

@@ -7,11 +7,13 @@
 #include "measure/kernel_bench.h"
 #include "measure/scaling.h"
 #include "measure/step_bench.h"
+#include "model/model.h"
 
 namespace lockstep::app {
 
 struct BenchFigures {
-  std::string target;                          // name of the kernels: avx512
+  std::string target;  // name of the kernels: avx512
+  arithmetic::ConvolutionRule convolution = model::Model{}.convolution;
   double core_peak = 0, core_peak_median = 0;  // operations a second: the best window, and half of them
   std::vector<measure::KernelFigure> kernels;  // on one core, in the order of the step
   std::vector<measure::StepFigure> steps;      // the last one is what was asked for
@@ -20,9 +22,9 @@ struct BenchFigures {
 
 std::string bench_table(const BenchFigures& figures);
 
-// One object: target, fma_peak_gflops, fma_peak_median_gflops, kernels of {name, gflops, share}, other of
-// {name, microseconds} for what does not multiply, step of {devices, threads, gflops, share,
-// seconds_per_epoch, quartiles} and, if it was measured, scaling of {cores, settings of {name,
+// One object: target, convolution, fma_peak_gflops, fma_peak_median_gflops, kernels of {name, algorithm,
+// gflops, share}, other of {name, microseconds} for what does not multiply, step of {devices, threads,
+// gflops, share, seconds_per_epoch, quartiles} and, if it was measured, scaling of {cores, settings of {name,
 // steps_per_second, quartiles}, ratios of {of, to, ratio, quartiles}}. Requires: at least one step.
 std::string bench_json(const BenchFigures& figures);
 

@@ -7,10 +7,11 @@ namespace {
 
 BenchFigures figures() {
   return {.target = "avx2",
+          .convolution = arithmetic::ConvolutionRule::direct,
           .core_peak = 100e9,
           .core_peak_median = 90e9,
-          .kernels = {{"input load", 0, {{1e-5, 2e-5, 3e-5, 4e-5}, 3e6}},
-                      {"conv2 input gradient", 8e8, {{0.008, 0.0125, 0.016, 0.02}, 1e9}}},
+          .kernels = {{"input load", "", 0, {{1e-5, 2e-5, 3e-5, 4e-5}, 3e6}},
+                      {"conv2 input gradient", "4x4 tiles", 8e8, {{0.008, 0.0125, 0.016, 0.02}, 1e9}}},
           .steps = {{{1, 1}, 1, 2e9, {{0.02, 0.025, 0.04, 0.05}, 2.5e9}},
                     {{2, 1}, 2, 2e9, {{0.01, 0.0125, 0.02, 0.04}, 1.25e9}}},
           .scaling = std::nullopt};
@@ -23,12 +24,12 @@ const measure::ScalingFigure kScaling{
 
 TEST(BenchTable, ListsKernelsOtherPartsAndSteps) {
   EXPECT_EQ(bench_table(figures()),
-            "LeNet's training step, minibatches of 256, avx2 kernels\n"
+            "LeNet's training step, minibatches of 256, convolution direct, avx2 kernels\n"
             "FMA peak of one core: 100.0 GFLOP/s (best window; median 90.0)\n"
             "of peak: of the best window of the run. then: of the windows just before and after.\n"
             "\n"
-            "kernel, one core           GFLOP/s   of peak   quartiles      then  us a batch\n"
-            "conv2 input gradient          50.0    50.0 %     40-64 %    80.0 %       16000\n"
+            "kernel, one core           GFLOP/s   of peak   quartiles      then  us a batch   algorithm\n"
+            "conv2 input gradient          50.0    50.0 %     40-64 %    80.0 %       16000   4x4 tiles\n"
             "\n"
             "input load                                                                  30\n"
             "\n"
@@ -61,8 +62,8 @@ TEST(BenchJson, GivesTheLastStepAndSharesAsFractions) {
   with_scaling.scaling = kScaling;
   EXPECT_EQ(
       bench_json(with_scaling),
-      R"({"target":"avx2","fma_peak_gflops":100.0,"fma_peak_median_gflops":90.0,)"
-      R"("kernels":[{"name":"conv2 input gradient","gflops":50.0,"share":0.5,"share_then":0.8}],)"
+      R"({"target":"avx2","convolution":"direct","fma_peak_gflops":100.0,"fma_peak_median_gflops":90.0,)"
+      R"("kernels":[{"name":"conv2 input gradient","algorithm":"4x4 tiles","gflops":50.0,"share":0.5,"share_then":0.8}],)"
       R"("other":[{"name":"input load","microseconds":30.0}],)"
       R"("step":{"devices":2,"threads":1,"gflops":100.0,"share":0.5,"share_then":0.8,"seconds_per_epoch":4.7,"quartiles":[2.9375,9.4]},)"
       R"("scaling":{"cores":2,"settings":[)"

@@ -6,7 +6,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include "arithmetic/convolution_rule.h"
 #include "base/error.h"
+#include "base/nearest.h"
+#include "convolution_option.h"
 #include "data/dataset.h"
 #include "devices.h"
 #include "evaluation_text.h"
@@ -22,6 +25,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Empty if the file says nothing about it.
+std::string said_in(const store::TensorFile& file, const std::string& key) {
+  const auto entry = file.metadata.find(key);
+  return entry == file.metadata.end() ? "" : entry->second;
+}
+
 class EvalCommand final : public Command {
  public:
   CLI::App* add_to(CLI::App& app) override {
@@ -36,6 +45,7 @@ class EvalCommand final : public Command {
         ->type_name("DIR");
     parser->add_option("--model", model_, "Whose weights they are, if the file does not say (default lenet)")
         ->type_name("NAME");
+    add_convolution(*parser, convolution_);
     parser->add_flag("--json", json_, "Print one JSON object instead of a table");
     parser
         ->add_option_function<std::string>(
@@ -52,7 +62,8 @@ class EvalCommand final : public Command {
     const fs::path path = file_of(run_or_file_, kWeightsFile);
     const store::TensorFile file = store::read_tensor_file(path);
     const std::optional<store::RunConfig> config = config_of_run(run_or_file_);
-    const model::Model model = model::zoo_model(model_name(config, file));
+    model::Model model = model::zoo_model(model_name(config, file));
+    model.convolution = convolution(config, file).value_or(model.convolution);
     const train::Weights weights = weights_in(file, model, path.string());
     const std::unique_ptr<run::Crew> crew =
         make_crew({.devices = plan::parse_device_list(devices_), .threads = threads_.value_or(0)});
@@ -66,14 +77,34 @@ class EvalCommand final : public Command {
 
  private:
   std::string model_name(const std::optional<store::RunConfig>& config, const store::TensorFile& file) const {
-    std::string recorded;
-    if (const auto entry = file.metadata.find("model"); entry != file.metadata.end())
-      recorded = entry->second;
-    if (config) recorded = config->job.model;
+    std::string recorded = config ? config->job.model : said_in(file, "model");
     if (recorded.empty()) return model_.value_or("lenet");
     if (model_ && *model_ != recorded)
       throw Error(Fault::usage, "--model: {} holds weights of model '{}', found '{}'", run_or_file_, recorded,
                   *model_);
+    return recorded;
+  }
+
+  // By which rule the weights were trained, if somebody says.
+  std::optional<arithmetic::ConvolutionRule> recorded_convolution(
+      const std::optional<store::RunConfig>& config, const store::TensorFile& file) const {
+    if (config) return config->job.convolution;
+    const std::string name = said_in(file, "convolution");
+    const std::optional<arithmetic::ConvolutionRule> rule = arithmetic::convolution_rule_named(name);
+    if (!name.empty() && !rule)
+      throw Error(Fault::data, "{}: convolution: there is no '{}'{}", run_or_file_, name,
+                  suggestion(name, arithmetic::convolution_rule_names()));
+    return rule;
+  }
+
+  // Theirs, else the one that was asked for, if any.
+  std::optional<arithmetic::ConvolutionRule> convolution(const std::optional<store::RunConfig>& config,
+                                                         const store::TensorFile& file) const {
+    const std::optional<arithmetic::ConvolutionRule> recorded = recorded_convolution(config, file);
+    if (!recorded) return convolution_;
+    if (convolution_ && *convolution_ != *recorded)
+      throw Error(Fault::usage, "--convolution: {} holds weights of convolution '{}', found '{}'",
+                  run_or_file_, arithmetic::name_of(*recorded), arithmetic::name_of(*convolution_));
     return recorded;
   }
 
@@ -86,6 +117,7 @@ class EvalCommand final : public Command {
   std::string run_or_file_;
   std::optional<fs::path> data_;
   std::optional<std::string> model_;
+  std::optional<arithmetic::ConvolutionRule> convolution_;
   std::optional<int> threads_;
   std::string devices_ = "1";
   bool json_ = false;

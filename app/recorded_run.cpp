@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/file_reader.h"
-#include "model/zoo.h"
 #include "run_config_file.h"
 #include "store/checkpoint.h"
 #include "train/checkpoint.h"
@@ -36,14 +35,14 @@ std::vector<train::TrainState> readable_checkpoints(const fs::path& run, const m
 StoredRun read_run(const fs::path& run, std::size_t examples) {
   StoredRun stored;
   stored.config = read_config(run / kConfigFile);
-  const model::Model model = model::zoo_model(stored.config.job.model);
+  const model::Model model = train::model_of(stored.config.job);
   if (!fs::exists(run / kHashesFile))
     throw Error(Fault::data, "{}: there is no record; was it trained with --no-record?",
                 (run / kHashesFile).string());
   const std::vector<std::byte> hashes = read_raw_file(run / kHashesFile, kMaxHashBytes);
   audit::RecordedRun& recorded = stored.recorded;
   recorded.name = run.string();
-  recorded.job = train::job_of(stored.config.job, model, examples);
+  recorded.job = train::job_of(stored.config.job, examples);
   recorded.states = readable_checkpoints(run, model);
   recorded.record = store::parse_hash_record({reinterpret_cast<const char*>(hashes.data()), hashes.size()},
                                              (run / kHashesFile).string());

@@ -10,6 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "convolution_option.h"
 #include "devices.h"
 #include "lists.h"
 #include "model/zoo.h"
@@ -52,6 +53,7 @@ class SweepCommand final : public Command {
         [this](const std::string& text) { job_.momentum = fraction("--momentum", text); });
     add("--seed", "N", "Of the initial weights and the shuffling (default 0)",
         [this](const std::string& text) { job_.seed = seed_number("--seed", text); });
+    add_convolution(*parser, convolution_);
     add("--threads", "N", "Compute threads of each device (default: the cores, divided among the devices)",
         [this](const std::string& text) { threads_ = whole_number("--threads", text, kThreads); });
     parser->add_flag("--scale-batch", scale_batch_, "k devices: minibatches of k times --batch");
@@ -67,6 +69,7 @@ class SweepCommand final : public Command {
 
   int run() override {
     job_.model = model::zoo_model(model_);
+    job_.model.convolution = convolution_.value_or(job_.model.convolution);
     const std::vector<std::vector<std::string>> settings = settings_of("--devices", devices_);
     const StopSignals signals;
     const data::Split data = data::load_mnist_like(data_.value_or(data::default_fashion_mnist_directory()));
@@ -124,6 +127,7 @@ class SweepCommand final : public Command {
   std::string model_ = "lenet", devices_ = "1,2";
   std::vector<float> rates_ = {0.2f};
   train::Job job_;
+  std::optional<arithmetic::ConvolutionRule> convolution_;
   int threads_ = 0;
   bool scale_batch_ = false, scale_lr_ = false, json_ = false;
   std::optional<fs::path> data_, out_;

@@ -8,11 +8,11 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "arithmetic/convolution_rule.h"
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "device/cpu/cores.h"
 #include "devices.h"
-#include "model/zoo.h"
 #include "output.h"
 #include "plan/deal.h"
 #include "plan/device_list.h"
@@ -105,6 +105,9 @@ Resumed resume(const fs::path& run, const TrainFlags& flags) {
   if (flags.model && *flags.model != config.job.model)
     throw Error(Fault::usage, "--resume: {} trains model '{}', found '{}'", run.string(), config.job.model,
                 *flags.model);
+  if (flags.convolution && *flags.convolution != config.job.convolution)
+    throw Error(Fault::usage, "--resume: {} trains with convolution '{}', found '{}'", run.string(),
+                arithmetic::name_of(config.job.convolution), arithmetic::name_of(*flags.convolution));
   check_config(config, found.file.string());
   const int begun = found.checkpoint.step_in_epoch > 0 ? found.checkpoint.epoch : found.checkpoint.epoch - 1;
   if (flags.epochs && *flags.epochs < begun)
@@ -173,7 +176,7 @@ class TrainCommand final : public Command {
     std::optional<Resumed> resumed;
     if (flags_.resume) resumed = resume(*flags_.resume, flags_);
     store::RunConfig config = resumed ? resumed->config : resolve(flags_);
-    const model::Model model = model::zoo_model(config.job.model);
+    const model::Model model = train::model_of(config.job);
     if (flags_.print_program) {
       print_result(program_text(config, model));
       return 0;
@@ -194,7 +197,7 @@ class TrainCommand final : public Command {
     } else {
       options.start = load_start(config, model, flags_);
     }
-    const train::Job job = train::job_of(config.job, model, data.train.size());
+    const train::Job job = train::job_of(config.job, data.train.size());
     std::cerr << idle_devices(config.machine.devices, job.batch);
 
     std::optional<AtomicFile> trace;

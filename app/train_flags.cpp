@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "convolution_option.h"
 #include "data/dataset.h"
 #include "devices.h"
 #include "numbers.h"
@@ -34,7 +35,6 @@ std::vector<std::string> exchanges() {
   for (const program::exchange::Kind& kind : program::exchange::kinds()) names.emplace_back(kind.name);
   return names;
 }
-std::vector<std::string> convolutions() { return {"direct"}; }
 
 store::RunConfig defaults(const TrainFlags& flags) {
   if (!flags.config) return {};
@@ -85,9 +85,6 @@ std::vector<std::string> device_names(std::string_view name, std::string_view te
     throw Error(error.fault(), "{}: {}", name, error.what());
   }
 }
-std::string convolution_name(std::string_view name, std::string_view text) {
-  return known_name(name, text, convolutions());
-}
 
 // An option whose text becomes a value by kParse(name, text).
 template <auto kParse, class Value>
@@ -103,7 +100,6 @@ void check_config(const store::RunConfig& config, const std::string& file) {
   expect_within(key("job.batch"), config.job.batch, kBatch);
   expect_positive(key("job.lr"), config.job.lr);
   expect_within(key("job.epochs"), config.job.epochs, kEpochs);
-  known_name(key("job.convolution"), config.job.convolution, convolutions());
   expect_within(key("job.law"), config.job.law, {1, 1});
   known_name(key("machine.order"), config.machine.order, orders());
   if (config.machine.threads != 0) expect_within(key("machine.threads"), config.machine.threads, kThreads);
@@ -150,7 +146,6 @@ std::vector<std::string> job_flags(const TrainFlags& flags) {
   note(flags.scale_lr, "--scale-lr");
   note(flags.seed.has_value(), "--seed");
   note(flags.load.has_value(), "--load");
-  note(flags.convolution.has_value(), "--convolution");
   note(flags.config.has_value(), "--config");
   note(flags.out.has_value(), "--out");
   return given;
@@ -180,8 +175,7 @@ void add_flags(CLI::App& parser, TrainFlags& flags) {
            "Of the initial weights and the shuffling (default 0)", job);
   describe(add_value<given_path>(parser, "--load", flags.load), "FILE",
            "Start from these weights instead: a safetensors file or a run directory", job);
-  describe(add_value<convolution_name>(parser, "--convolution", flags.convolution), "NAME",
-           "direct, the one algorithm there is", job);
+  add_convolution(parser, flags.convolution)->group(job);
 
   describe(add_value<device_names>(parser, "--devices", flags.devices), "LIST",
            "2, 3xcpu or cpu:0,cpu:1 (default: one device of all cores)", machine);

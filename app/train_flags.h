@@ -17,7 +17,8 @@ class App;
 namespace lockstep::app {
 
 struct TrainFlags {
-  std::optional<std::string> model, order, convolution, exchange;
+  std::optional<std::string> model, order, exchange;
+  std::optional<arithmetic::ConvolutionRule> convolution;
   std::optional<std::vector<std::string>> devices;
   std::optional<int> batch, epochs, threads, checkpoint_every;
   std::optional<float> learning_rate, momentum;
@@ -44,7 +45,8 @@ std::string kept_data_directory(const std::filesystem::path& directory);
 void replace_machine(store::MachineConfig& machine, const TrainFlags& flags);
 
 // The flags that say what the bits depend on, by their names, as far as they were given, and those that make
-// a new run; not --epochs, which may change when a run is taken up again.
+// a new run; not --epochs, which may change when a run is taken up again, nor MODEL and --convolution, which
+// may be said again.
 std::vector<std::string> job_flags(const TrainFlags& flags);
 
 // Every value known but the hashes of data and starting weights, which are those the config file expects,

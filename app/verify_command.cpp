@@ -9,6 +9,7 @@
 
 #include "audit/verify.h"
 #include "base/error.h"
+#include "convolution_option.h"
 #include "devices.h"
 #include "drill.h"
 #include "lists.h"
@@ -103,6 +104,7 @@ class VerifyCommand final : public Command {
         [this](const std::string& text) { job_.momentum = fraction("--momentum", text); });
     add("--seed", "N", "Of the initial weights and the shuffling (default 0)",
         [this](const std::string& text) { job_.seed = seed_number("--seed", text); });
+    add_convolution(*parser, convolution_);
     add("--data", "DIR", "Where the four IDX files are (default: Debian's Fashion-MNIST)",
         [this](const std::string& text) { data_ = given_path("--data", text); });
     add_drill(*parser, drill_);
@@ -112,6 +114,7 @@ class VerifyCommand final : public Command {
 
   int run() override {
     job_.model = model::zoo_model(model_);
+    job_.model.convolution = convolution_.value_or(job_.model.convolution);
     const std::vector<audit::Setting> settings = make_settings();
     const data::Split data = data::load_mnist_like(data_.value_or(data::default_fashion_mnist_directory()));
     job_.batch = std::min(job_.batch, static_cast<int>(data.train.size()));
@@ -178,6 +181,7 @@ class VerifyCommand final : public Command {
   std::vector<const program::exchange::Kind*> exchanges_ = all_exchanges();
   std::vector<device::Order> orders_ = {device::Order::pack};
   train::Job job_;
+  std::optional<arithmetic::ConvolutionRule> convolution_;
   int steps_ = 50;
   std::size_t done_ = 0;
   std::optional<std::filesystem::path> data_;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "arithmetic/convolution_rule.h"
 #include "base/error.h"
 
 namespace lockstep::app {
@@ -38,6 +39,7 @@ store::TensorFile weights_file(const model::Model& model, const store::RunConfig
                                const train::Weights& weights, std::size_t epochs) {
   store::TensorFile file{.tensors = {},
                          .metadata = {{"model", model.name},
+                                      {"convolution", std::string(arithmetic::name_of(model.convolution))},
                                       {"law", fmt::format("{}", config.job.law)},
                                       {"job", to_hex(store::job_hash(config))},
                                       {"weights", to_hex(train::hash_of(weights))},

@@ -19,8 +19,8 @@ constexpr const char* kHashesFile = "hashes.csv";
 // The file itself, or `name` in a run directory.
 std::filesystem::path file_of(const std::filesystem::path& run_or_file, const char* name);
 
-// What the file says about its weights: model, law, job and weights hash, epochs that were finished. Of a run
-// that was not interrupted this depends on [job] alone, so equal jobs give equal files.
+// What the file says about its weights: model, convolution, law, job and weights hash, epochs that were
+// finished. Of a run that was not interrupted this depends on [job] alone, so equal jobs give equal files.
 store::TensorFile weights_file(const model::Model& model, const store::RunConfig& config,
                                const train::Weights& weights, std::size_t epochs);
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "arithmetic/convolution_rule.h"
 #include "base/error.h"
 #include "model/zoo.h"
 
@@ -35,11 +36,21 @@ TEST(WeightsFile, SaysWhatTheWeightsAre) {
   const store::RunConfig config{.job = {.model = "mlp"}};
   const std::map<std::string, std::string> expected{
       {"model", "mlp"},
+      {"convolution", std::string(arithmetic::name_of(config.job.convolution))},
       {"law", "1"},
       {"job", to_hex(store::job_hash(config))},
       {"weights", to_hex(train::hash_of(train::initial_weights(model::mlp(), 7)))},
       {"epochs", "3"}};
   EXPECT_EQ(file_of_mlp().metadata, expected);
+}
+
+TEST(WeightsFile, SaysHowTheModelComputesConvolutions) {
+  for (const arithmetic::NamedConvolutionRule& named : arithmetic::kConvolutionRules) {
+    model::Model model = model::mlp();
+    model.convolution = named.rule;
+    EXPECT_EQ(weights_file(model, {}, train::initial_weights(model, 7), 3).metadata.at("convolution"),
+              named.name);
+  }
 }
 
 TEST(WeightsFile, RefusesAnotherShape) {

@@ -3,8 +3,10 @@
 #include <fstream>
 #include <sstream>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "arithmetic/convolution_rule.h"
 #include "arithmetic/reference/step.h"
 #include "data/shuffle.h"
 #include "device/cpu/cpu_device.h"
@@ -60,25 +62,39 @@ class Steps {
   int done_ = 0;
 };
 
+using enum arithmetic::ConvolutionRule;
+constexpr std::pair<std::string_view, arithmetic::ConvolutionRule> kGolden[] = {
+    {"lenet", fast}, {"lenet", direct}, {"mlp", direct}};
+
+model::Model golden_model(std::string_view name, arithmetic::ConvolutionRule rule) {
+  model::Model model = model::zoo_model(name);
+  model.convolution = rule;
+  return model;
+}
+
 TEST(Golden, TwentyStepsGiveTheCommittedHashOnEveryKernelRow) {
-  for (const std::string name : {"lenet", "mlp"}) {
-    const model::Model model = model::zoo_model(name);
+  for (const auto& [name, rule] : kGolden) {
+    const model::Model model = golden_model(name, rule);
     for (const device::cpu::Kernels* kernels : device::cpu::usable_kernels()) {
       for (const int threads : {1, 2}) {
         for (const device::Order order : {device::Order::pack, device::Order::layer}) {
-          SCOPED_TRACE(testing::Message() << name << ", " << kernels->name << ", " << threads << " threads");
+          SCOPED_TRACE(testing::Message() << name << " " << arithmetic::name_of(rule) << ", " << kernels->name
+                                          << ", " << threads << " threads");
           const auto device =
               device::cpu::make_cpu_device({.threads = threads, .target = std::string(kernels->name)});
           Steps steps(model, *device, order);
-          EXPECT_EQ(to_hex(train::hash_of(steps.weights_after(kSteps))) + "\n", golden(name + "-direct.txt"));
+          EXPECT_EQ(to_hex(train::hash_of(steps.weights_after(kSteps))) + "\n",
+                    golden(fmt::format("{}-{}.txt", name, arithmetic::name_of(rule))));
         }
       }
     }
   }
 }
 
-TEST(Golden, LeNetsFirstStepsAreTheNaiveTwins) {
-  const model::Model model = model::lenet();
+class GoldenLeNet : public testing::TestWithParam<arithmetic::ConvolutionRule> {};
+
+TEST_P(GoldenLeNet, FirstStepsAreTheNaiveTwins) {
+  const model::Model model = golden_model("lenet", GetParam());
   const auto device = device::cpu::make_cpu_device({.threads = 2});
   Steps steps(model, *device, device::Order::pack);
   const data::Dataset& set = fashion_mnist().train;
@@ -94,6 +110,10 @@ TEST(Golden, LeNetsFirstStepsAreTheNaiveTwins) {
     EXPECT_EQ(to_hex(train::hash_of(steps.weights_after(step + 1))), to_hex(train::hash_of(weights)));
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Rules, GoldenLeNet, testing::Values(fast, direct), [](const auto& instance) {
+  return std::string(arithmetic::name_of(instance.param));
+});
 
 }  // namespace
 }  // namespace lockstep

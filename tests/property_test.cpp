@@ -33,6 +33,7 @@ struct Block {
   int convolution = 0;  // 0: linear
   int wide = 0;         // 128 units more for a linear one: sums for several groups of an exchange
   int channels = 1, kernel_height = 1, kernel_width = 1, stride = 1, padding = 0;
+  int square = 0;  // of stride 1, 3x3 or 5x5, at least 16 channels: what fast convolution takes
   int relu = 0;
   int pool = 0;  // none, average, maximum
   int window = 1, pool_stride = 1, pool_padding = 0;
@@ -44,21 +45,23 @@ struct Case {
   int classes = 1;
   std::array<int, kSteps> drawn = {1, 1};  // examples, before the limit
   int devices = 1, threads = 1, star = 0, layer_order = 0, momentum = 0, shard_optimizer = 0, unfused = 0;
+  int fast = 0;
   int seed = 0;
 };
 
 // A model grows layer by layer and knows what it costs.
 class Builder {
  public:
-  explicit Builder(const model::Shape& input) : shape_(input) {
+  Builder(const model::Shape& input, bool fast) : shape_(input) {
     model_.name = "drawn";
     model_.input = input;
+    model_.convolution = fast ? arithmetic::ConvolutionRule::fast : arithmetic::ConvolutionRule::direct;
     model_.sigma = 0.2;
   }
 
   void add(const Block& block) {
     if (block.convolution != 0 && !flattened_) {
-      convolution(block);
+      convolution(block.square != 0 ? squared(block) : block);
     } else {
       linear(block.channels + (block.wide != 0 ? 128 : 0));
     }
@@ -80,6 +83,12 @@ class Builder {
  private:
   void layer(const char* kind, const model::LayerKind& layer) {
     model_.layers.push_back({fmt::format("{}{}", kind, model_.layers.size() + 1), layer});
+  }
+  static Block squared(Block b) {
+    b.kernel_height = b.kernel_width = b.kernel_height < 3 ? 5 : 3;
+    b.channels = std::max(b.channels, 16);
+    b.stride = 1;
+    return b;
   }
   static int places(int size, int window, int stride, int padding) {
     return (size + 2 * padding - window) / stride + 1;
@@ -115,7 +124,7 @@ class Builder {
 };
 
 Builder build(const Case& c) {
-  Builder builder({c.channels, c.height, c.width});
+  Builder builder({c.channels, c.height, c.width}, c.fast != 0);
   for (const Block& block : c.blocks) builder.add(block);
   builder.linear(c.classes);
   return builder;
@@ -151,11 +160,11 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
   const Builder built = build(c);
   for (const model::Layer& layer : built.model().layers) out << ", " << std::visit(LayerText{}, layer.kind);
   return out << fmt::format(
-             "; minibatches of {} and {}; {} devices of {} threads, {}, {} order{}{}{}; seed {}",
+             "; minibatches of {} and {}; {} devices of {} threads, {}, {} order{}{}{}{}; seed {}",
              examples(c, 0), examples(c, 1), c.devices, c.threads, c.star != 0 ? "star" : "sharded",
              c.layer_order != 0 ? "layer" : "pack", c.momentum != 0 ? ", momentum" : "",
              c.shard_optimizer != 0 ? ", sharded optimizer" : "", c.unfused != 0 ? ", not fused" : "",
-             c.seed);
+             c.fast != 0 ? ", fast" : "", c.seed);
 }
 
 // Evenly over the whole range from the first case on; RapidCheck alone would begin with small numbers only.
@@ -172,12 +181,12 @@ rc::Gen<int> channels() {
 
 rc::Gen<Block> block() {
   using rc::gen::set;
-  return rc::gen::build<Block>(set(&Block::convolution, from(0, 2)), set(&Block::wide, from(0, 1)),
-                               set(&Block::channels, channels()), set(&Block::kernel_height, from(1, 5)),
-                               set(&Block::kernel_width, from(1, 5)), set(&Block::stride, from(1, 2)),
-                               set(&Block::padding, from(0, 2)), set(&Block::relu, from(0, 1)),
-                               set(&Block::pool, from(0, 2)), set(&Block::window, from(1, 3)),
-                               set(&Block::pool_stride, from(1, 2)), set(&Block::pool_padding, from(0, 1)));
+  return rc::gen::build<Block>(
+      set(&Block::convolution, from(0, 2)), set(&Block::wide, from(0, 1)), set(&Block::channels, channels()),
+      set(&Block::kernel_height, from(1, 5)), set(&Block::kernel_width, from(1, 5)),
+      set(&Block::stride, from(1, 2)), set(&Block::padding, from(0, 2)), set(&Block::square, from(0, 1)),
+      set(&Block::relu, from(0, 1)), set(&Block::pool, from(0, 2)), set(&Block::window, from(1, 3)),
+      set(&Block::pool_stride, from(1, 2)), set(&Block::pool_padding, from(0, 1)));
 }
 
 rc::Gen<Case> any_case() {
@@ -190,12 +199,13 @@ rc::Gen<Case> any_case() {
         return std::array{sizes.first, sizes.second};
       });
   return rc::gen::build<Case>(
-      set(&Case::channels, from(1, 3)), set(&Case::height, from(1, 12)), set(&Case::width, from(1, 12)),
-      set(&Case::blocks, blocks), set(&Case::classes, from(1, 10)), set(&Case::drawn, minibatches),
+      set(&Case::channels, rc::gen::map(from(1, 5), [](int i) { return i < 4 ? i : 4 * i; })),
+      set(&Case::height, from(1, 12)), set(&Case::width, from(1, 12)), set(&Case::blocks, blocks),
+      set(&Case::classes, from(1, 10)), set(&Case::drawn, minibatches),
       set(&Case::devices, rc::gen::weightedOneOf<int>({{9, from(1, 6)}, {1, from(1, 12)}})),
       set(&Case::threads, from(1, 3)), set(&Case::star, from(0, 1)), set(&Case::layer_order, from(0, 1)),
       set(&Case::momentum, from(0, 1)), set(&Case::shard_optimizer, from(0, 1)),
-      set(&Case::unfused, from(0, 1)), set(&Case::seed, from(0, 1000)));
+      set(&Case::unfused, from(0, 1)), set(&Case::fast, from(0, 1)), set(&Case::seed, from(0, 1000)));
 }
 
 // The pictures of a case, half of their pixels black.

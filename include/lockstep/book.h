@@ -5,9 +5,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <lockstep/model.h>
 
 namespace lockstep {
 inline namespace api {
@@ -78,7 +81,8 @@ struct TrainOptions {
   int batch_size = 256;
   float lr = 0.2f;
   int num_epochs = 10;
-  std::filesystem::path data_directory = {};  // see fashion_mnist()
+  std::filesystem::path data_directory = {};    // see fashion_mnist()
+  std::optional<Convolution> convolution = {};  // see Model
 };
 
 struct Trained {

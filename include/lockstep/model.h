@@ -1,6 +1,7 @@
 // A network: the pictures it takes and its layers, without numbers. The loss is softmax cross entropy over
 // what the last layer gives.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -37,11 +38,18 @@ struct Flatten {};
 
 using Layer = std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, Flatten>;
 
+// How convolutions are computed. The bits depend on it.
+enum class Convolution {
+  fast,    // Winograd's algorithm in the layers where it pays
+  direct,  // in none
+};
+
 struct Model {
   std::string name = "model";
   int channels = 1, height = 28, width = 28;  // of a picture
   std::vector<Layer> layers = {};
-  double sigma = 0.01;  // weights start as N(0, sigma), biases as 0
+  double sigma = 0.01;                          // weights start as N(0, sigma), biases as 0
+  std::optional<Convolution> convolution = {};  // nothing: as `lockstep train` without --convolution
 };
 
 // The book's LeNet.

@@ -22,7 +22,8 @@ struct Epoch {
   double seconds = 0;   // of training, without evaluation
 };
 
-// The bits depend on model, data, batch, lr, epochs, momentum, seed and start, and on nothing else.
+// The bits depend on model (its convolution too), data, batch, lr, epochs, momentum, seed and start, and on
+// nothing else.
 struct TrainOptions {
   Model model = lenet();
   Dataset data;

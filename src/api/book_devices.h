@@ -2,7 +2,7 @@
 #pragma once
 #include <lockstep/book.h>
 
-#include "model/model.h"
+#include "model/zoo.h"
 #include "run/runner.h"
 
 namespace lockstep {
@@ -13,7 +13,9 @@ struct Devices::Inside {
   std::vector<std::string> names = {};
   std::unique_ptr<run::Crew> crew = nullptr;
 
-  // Of the book's LeNet, with room for `most_examples`; null before the first step.
+  model::Model model = model::lenet();
+
+  // Of this model, with room for `most_examples`; null before the first step.
   std::unique_ptr<run::Runner> runner = nullptr;
   int most_examples = 0;
 };

@@ -1,5 +1,8 @@
+#include <cstdlib>
+#include <fstream>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include <gtest/gtest.h>
 #include <lockstep/book.h>
@@ -7,6 +10,7 @@
 #include "api/book_devices.h"
 #include "api/dataset_inside.h"
 #include "api/pictures_for_test.h"
+#include "api/training.h"
 #include "base/error.h"
 #include "device/cpu/cpu_device.h"
 #include "model/zoo.h"
@@ -206,6 +210,50 @@ TEST(BookTrainBatch, ChangesNothingWhenItDiverges) {
     EXPECT_EQ(error.fault(), Fault::diverged);
   }
   EXPECT_EQ(weights_of(step.device_params[0]), before);
+}
+
+class BookTrain : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string folder = testing::TempDir() + "lockstep-book-XXXXXX";
+    ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    folder_ = folder;
+    write("train", 100);
+    write("t10k", 40);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // The two IDX files of some pictures.
+  void write(const std::string& set, char examples) const {
+    const Pictures pictures = some_pictures(static_cast<std::size_t>(examples));
+    const auto write_file = [&](const std::string& kind, std::string header, const auto& bytes) {
+      std::ofstream(folder_ / (set + kind), std::ios::binary) << header.append(bytes.begin(), bytes.end());
+    };
+    write_file("-images-idx3-ubyte", {0, 0, 8, 3, 0, 0, 0, examples, 0, 0, 0, 28, 0, 0, 0, 28},
+               pictures.pixels);
+    write_file("-labels-idx1-ubyte", {0, 0, 8, 1, 0, 0, 0, examples}, pictures.labels);
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(BookTrain, IsTrainingByEitherRuleForConvolutions) {
+  std::set<std::string> hashes;
+  for (const Convolution convolution : {Convolution::fast, Convolution::direct}) {
+    Model model = lenet();
+    model.convolution = convolution;
+    const TrainResult expected =
+        run_training({.model = model, .data = fashion_mnist(folder_), .batch = 48, .epochs = 2});
+    const Trained found = train({.num_devices = 2,
+                                 .batch_size = 48,
+                                 .num_epochs = 2,
+                                 .data_directory = folder_,
+                                 .convolution = convolution});
+    EXPECT_EQ(found.weights_hash, expected.weights.hash());
+    EXPECT_EQ(found.accuracy.back(), expected.accuracy());
+    hashes.insert(found.weights_hash);
+  }
+  EXPECT_EQ(hashes.size(), 2U);
 }
 
 }  // namespace

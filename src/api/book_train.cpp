@@ -5,9 +5,9 @@
 #include <lockstep/train_options.h>
 
 #include "api/book_devices.h"
+#include "api/convert.h"
 #include "api/dataset_inside.h"
 #include "base/error.h"
-#include "model/zoo.h"
 #include "train/evaluate.h"
 #include "train/minibatches.h"
 
@@ -43,11 +43,12 @@ Trained train(const TrainOptions& options) {
   const Dataset dataset = fashion_mnist(options.data_directory);
   const data::Split& data = dataset.inside().split;
   Devices devices(fmt::format("{}", options.num_devices));
+  devices.inside().model.convolution = to_inside(options.convolution);
   std::vector<Params> device_params;
   for (const std::string& device : devices.names())
     device_params.push_back(get_params(init_params(), device));
   train::Minibatches minibatches(0, data.train.size(), options.batch_size);
-  train::Evaluator evaluator(*devices.inside().crew, model::lenet(), data.test);
+  train::Evaluator evaluator(*devices.inside().crew, devices.inside().model, data.test);
 
   TrainResult result{{}, devices.names(), {}};
   Trained trained;

@@ -75,7 +75,7 @@ void expect_replicas(const std::vector<Params>& device_params, const std::vector
 run::Runner& runner_for(Devices::Inside& devices, int examples) {
   if (!devices.runner || devices.most_examples < examples) {
     devices.runner =
-        train::make_training_runner(*devices.crew, {.model = model::lenet(), .batch = examples}, {});
+        train::make_training_runner(*devices.crew, {.model = devices.model, .batch = examples}, {});
     devices.most_examples = examples;
   }
   return *devices.runner;

@@ -51,8 +51,18 @@ struct ToPublic {
 
 }  // namespace
 
+arithmetic::ConvolutionRule to_inside(const std::optional<Convolution>& convolution) {
+  if (!convolution) return model::Model{}.convolution;
+  return *convolution == Convolution::fast ? arithmetic::ConvolutionRule::fast
+                                           : arithmetic::ConvolutionRule::direct;
+}
+
 model::Model to_inside(const Model& model) {
-  model::Model inside{model.name, {model.channels, model.height, model.width}, {}, model.sigma};
+  model::Model inside{.name = model.name,
+                      .input = {model.channels, model.height, model.width},
+                      .layers = {},
+                      .sigma = model.sigma,
+                      .convolution = to_inside(model.convolution)};
   std::map<std::string, int> numbers;
   for (const Layer& layer : model.layers) {
     const NamedKind named = std::visit(ToInside{}, layer);
@@ -62,7 +72,14 @@ model::Model to_inside(const Model& model) {
 }
 
 Model to_public(const model::Model& model) {
-  Model outside{model.name, model.input.channels, model.input.height, model.input.width, {}, model.sigma};
+  const bool fast = model.convolution == arithmetic::ConvolutionRule::fast;
+  Model outside{.name = model.name,
+                .channels = model.input.channels,
+                .height = model.input.height,
+                .width = model.input.width,
+                .layers = {},
+                .sigma = model.sigma,
+                .convolution = fast ? Convolution::fast : Convolution::direct};
   for (const model::Layer& layer : model.layers) outside.layers.push_back(std::visit(ToPublic{}, layer.kind));
   return outside;
 }

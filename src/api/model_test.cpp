@@ -47,6 +47,21 @@ TEST(Model, KeepsEveryNumberOfALayer) {
   EXPECT_EQ(names, "conv1 pool1 pool2 flatten1 relu1 linear1 ");
 }
 
+TEST(Model, KeepsItsRuleForConvolutions) {
+  for (const Convolution convolution : {Convolution::fast, Convolution::direct}) {
+    Model model = lenet();
+    model.convolution = convolution;
+    EXPECT_EQ(to_public(to_inside(model)).convolution, convolution);
+  }
+  EXPECT_EQ(to_inside(Model{.convolution = Convolution::fast}).convolution,
+            arithmetic::ConvolutionRule::fast);
+}
+
+TEST(Model, ThatSaysNothingOfConvolutionsHasTheDefault) {
+  EXPECT_EQ(to_inside(Model{}).convolution, model::Model{}.convolution);
+  EXPECT_EQ(to_inside(lenet()).convolution, model::lenet().convolution);
+}
+
 TEST(Model, UnknownNamesGetTheNearest) {
   try {
     zoo_model("lenot");

@@ -1,10 +1,12 @@
 #include "api/training.h"
 
 #include <limits>
+#include <set>
 
 #include <gtest/gtest.h>
 #include <lockstep/evaluate.h>
 
+#include "api/convert.h"
 #include "api/dataset_inside.h"
 #include "api/pictures_for_test.h"
 #include "base/error.h"
@@ -40,6 +42,24 @@ TEST(Train, GivesTheTrainersWeights) {
   EXPECT_EQ(found.accuracy(), expected.epochs.back().test_accuracy());
   EXPECT_EQ(found.epochs[0].train_loss, expected.epochs[0].train_loss);
   EXPECT_EQ(found.devices, (std::vector<std::string>{"cpu:0", "cpu:1"}));
+}
+
+TEST(Train, ComputesConvolutionsAsTheModelSays) {
+  const Dataset data = some_data();
+  const auto device = device::cpu::make_cpu_device({.threads = 1});
+  std::set<std::string> hashes;
+  for (const Convolution convolution : {Convolution::fast, Convolution::direct}) {
+    Model model = lenet();
+    model.convolution = convolution;
+    const train::TrainResult expected =
+        train::train({.model = to_inside(model), .batch = 50, .epochs = 1}, data.inside().split, *device);
+    const TrainResult found = run_training({.model = model, .data = data, .batch = 50, .epochs = 1});
+    EXPECT_EQ(found.weights.hash(), to_hex(train::hash_of(expected.weights)));
+    EXPECT_EQ(evaluate({.model = model, .weights = found.weights, .data = data}).loss,
+              expected.epochs.back().test_loss);
+    hashes.insert(found.weights.hash());
+  }
+  EXPECT_EQ(hashes.size(), 2U);
 }
 
 TEST(Train, DevicesAndExchangeDoNotChangeABit) {

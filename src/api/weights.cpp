@@ -5,6 +5,7 @@
 #include <lockstep/weights.h>
 
 #include "api/convert.h"
+#include "arithmetic/convolution_rule.h"
 #include "base/error.h"
 #include "store/tensor_file.h"
 #include "train/job.h"
@@ -66,8 +67,13 @@ Weights initial_weights(const Model& model, std::uint64_t seed) {
 }
 
 void save_weights(const std::filesystem::path& path, const Model& model, const Weights& weights) {
-  static_cast<void>(to_inside(weights, to_inside(model)));  // refuses what is not the model's
-  store::TensorFile file{{}, {{"model", model.name}, {"law", kLaw}, {"weights", weights.hash()}}};
+  const model::Model inside = to_inside(model);
+  static_cast<void>(to_inside(weights, inside));  // refuses what is not the model's
+  store::TensorFile file{{},
+                         {{"model", model.name},
+                          {"convolution", std::string(arithmetic::name_of(inside.convolution))},
+                          {"law", kLaw},
+                          {"weights", weights.hash()}}};
   for (const Tensor& tensor : weights.tensors)
     file.tensors.push_back({tensor.name, tensor.shape, tensor.values});
   store::write_tensor_file(path, file);

@@ -56,6 +56,17 @@ TEST_F(WeightsFile, GivesTheWeightsBack) {
   EXPECT_TRUE(same(load_weights(folder_ / "w", lenet()), weights));
 }
 
+TEST_F(WeightsFile, SaysHowTheModelComputesConvolutions) {
+  const std::pair<Convolution, const char*> rules[]{{Convolution::fast, "fast"},
+                                                    {Convolution::direct, "direct"}};
+  for (const auto& [convolution, name] : rules) {
+    Model model = lenet();
+    model.convolution = convolution;
+    save_weights(folder_ / "w", model, initial_weights(model, 3));
+    EXPECT_EQ(store::read_tensor_file(folder_ / "w").metadata.at("convolution"), name);
+  }
+}
+
 TEST_F(WeightsFile, MayHaveTheTensorsInAnyOrder) {
   const Weights weights = initial_weights(lenet(), 3);
   save_weights(folder_ / "w", lenet(), weights);

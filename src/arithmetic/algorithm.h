@@ -15,25 +15,39 @@ struct ConvolutionShape {
   int out_width() const { return (width + 2 * padding_width - kernel_width) / stride_width + 1; }
 };
 
+// What a model allows. Part of its bits, so part of its configuration.
+enum class ConvolutionRule {
+  fast,    // Winograd's algorithm where the law's table says that it pays
+  direct,  // every layer direct
+};
+
+// What a model has that does not say.
+inline constexpr ConvolutionRule kUsualConvolution = ConvolutionRule::fast;
+
 // Forward and input gradient.
 enum class ConvolutionAlgorithm {
-  direct,  // one fma chain per output element
+  direct,    // one fma chain per output element
+  winograd,  // tiles: transform, a chain over channels per frequency, transform back
 };
 
 enum class WeightGradientAlgorithm {
   per_lane,  // A: a chain over (y, x) in each lane, then the lane tree
   per_row,   // B: for each row a chain over (x, example) of the pack; rows are added in order
+  winograd,  // per frequency a chain over (tile, example) of the pack, then transformed back
 };
 
 struct ConvolutionAlgorithms {
   ConvolutionAlgorithm convolution = ConvolutionAlgorithm::direct;
   WeightGradientAlgorithm weight_gradient = WeightGradientAlgorithm::per_lane;
+  int tile = 0;  // of winograd: outputs a side
+
+  bool winograd() const { return convolution == ConvolutionAlgorithm::winograd; }
   bool operator==(const ConvolutionAlgorithms&) const = default;
 };
 
 // Both channel counts are multiples of 16.
 bool uses_row_chains(int in_channels, int out_channels);
 
-ConvolutionAlgorithms algorithms_for(const ConvolutionShape& shape);
+ConvolutionAlgorithms algorithms_for(const ConvolutionShape& shape, ConvolutionRule rule);
 
 }  // namespace lockstep::arithmetic

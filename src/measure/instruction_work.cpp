@@ -1,16 +1,19 @@
 #include "measure/instruction_work.h"
 
+#include <fmt/format.h>
+
 namespace lockstep::measure {
 namespace {
 
-struct MultiplyAdds {
-  double operator()(const program::Prepare&) const { return 0; }
+// What an instruction multiplies by; null if it does not multiply.
+struct ConvolutionOf {
+  const program::Convolution* operator()(const program::Prepare&) const { return nullptr; }
   template <class Operation>
-  double operator()(const Operation& operation) const {
+  const program::Convolution* operator()(const Operation& operation) const {
     if constexpr (requires { operation.convolution; }) {
-      return program::multiply_adds(operation.convolution);
+      return &operation.convolution;
     } else {
-      return 0;
+      return nullptr;
     }
   }
 };
@@ -29,7 +32,8 @@ struct ActionOf {
 }  // namespace
 
 double flops_per_example(const program::Instruction& instruction) {
-  return 2 * std::visit(MultiplyAdds{}, instruction.operation);
+  const program::Convolution* const convolution = std::visit(ConvolutionOf{}, instruction.operation);
+  return convolution != nullptr ? 2 * program::multiply_adds(*convolution) : 0;
 }
 
 double flops_per_example(const program::Program& program) {
@@ -45,6 +49,15 @@ std::string kernel_name(const program::Instruction& instruction) {
   const std::string layer = instruction.layer.substr(0, instruction.layer.find('+'));
   const std::string action = std::visit(ActionOf{}, instruction.operation);
   return action.empty() ? layer : layer + " " + action;
+}
+
+std::string algorithm_name(const program::Convolution& c) {
+  return c.algorithms.winograd() ? fmt::format("{0}x{0} tiles", c.algorithms.tile) : "direct";
+}
+
+std::string algorithm_name(const program::Instruction& instruction) {
+  const program::Convolution* const convolution = std::visit(ConvolutionOf{}, instruction.operation);
+  return convolution != nullptr ? algorithm_name(*convolution) : "";
 }
 
 }  // namespace lockstep::measure

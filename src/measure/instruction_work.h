@@ -16,4 +16,10 @@ double flops_per_example(const program::Program& program);
 // "conv2 input gradient", "loss": the layer that gives the instruction its name, and what is done to it.
 std::string kernel_name(const program::Instruction& instruction);
 
+// "4x4 tiles" of a fast convolution, else "direct".
+std::string algorithm_name(const program::Convolution& convolution);
+
+// Of an instruction that multiplies; else empty.
+std::string algorithm_name(const program::Instruction& instruction);
+
 }  // namespace lockstep::measure

@@ -43,5 +43,22 @@ TEST(InstructionWork, NamesSayLayerAndAction) {
                          "conv2 input gradient", "conv2 weight gradient", "conv1 weight gradient"));
 }
 
+TEST(InstructionWork, OnlyWhatMultipliesHasAnAlgorithm) {
+  model::Model lenet = model::lenet();
+  lenet.convolution = arithmetic::ConvolutionRule::fast;
+  std::vector<std::string> algorithms;
+  for (const program::Segment& segment : program::compile_training(lenet).segments) {
+    for (const program::Instruction& i : segment.instructions) {
+      if (!algorithm_name(i).empty()) algorithms.push_back(kernel_name(i) + ": " + algorithm_name(i));
+    }
+  }
+  EXPECT_THAT(algorithms, testing::ElementsAre(
+                              "conv1 forward: direct", "conv2 forward: 4x4 tiles", "linear1 forward: direct",
+                              "linear2 forward: direct", "linear2 input gradient: direct",
+                              "linear2 weight gradient: direct", "linear1 input gradient: direct",
+                              "linear1 weight gradient: direct", "conv2 input gradient: 4x4 tiles",
+                              "conv2 weight gradient: 4x4 tiles", "conv1 weight gradient: direct"));
+}
+
 }  // namespace
 }  // namespace lockstep::measure

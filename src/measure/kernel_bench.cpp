@@ -9,7 +9,6 @@
 #include "measure/one_by_one.h"
 #include "measure/synthetic_minibatch.h"
 #include "measure/turns.h"
-#include "model/zoo.h"
 #include "program/compile.h"
 #include "run/runner.h"
 #include "train/job.h"
@@ -34,20 +33,24 @@ std::vector<std::size_t> segments_to_time(const OneByOne& apart) {
   return order;
 }
 
-double flops_per_example(const Segment& segment) {
-  double flops = 0;
-  for (const program::Instruction& i : segment.instructions) flops += measure::flops_per_example(i);
-  return flops;
+// All of the segment is timed as one; it multiplies by one algorithm at most.
+KernelFigure figure_of(const Segment& segment, int examples, const Timing& time) {
+  KernelFigure figure{segment.name, "", 0, time};
+  for (const program::Instruction& i : segment.instructions) {
+    figure.flops += flops_per_example(i) * examples;
+    figure.algorithm = algorithm_name(i);
+  }
+  return figure;
 }
 
 }  // namespace
 
 std::vector<KernelFigure> bench_kernels(const KernelBenchOptions& options, FmaPeak& peak) {
-  const OneByOne apart = one_by_one(program::compile_training(model::lenet()));
+  const OneByOne apart = one_by_one(program::compile_training(options.model));
   const SyntheticMinibatch minibatch(apart.program.input, apart.program.classes, options.examples);
   const std::unique_ptr<run::Crew> crew = options.make_crew(1, 1);
   run::Runner runner(*crew, apart.program, {.most_examples = options.examples});
-  runner.upload(train::initial_weights(model::lenet(), 0));
+  runner.upload(train::initial_weights(options.model, 0));
   LoneExchange exchange({*crew, apart.program, {&runner.executable()}, minibatch.step_input()},
                         program::exchange::kinds().front());
   NobodyWatches nobody;
@@ -65,9 +68,9 @@ std::vector<KernelFigure> bench_kernels(const KernelBenchOptions& options, FmaPe
   for (const std::size_t segment : order) runs.emplace_back([&run, segment] { run(segment); });
   const std::vector<Timing> times = take_turns(options.pace, peak, runs);
   std::vector<KernelFigure> figures;
+  figures.reserve(order.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const Segment& segment = apart.program.segments[order[i]];
-    figures.push_back({segment.name, flops_per_example(segment) * options.examples, times[i]});
+    figures.push_back(figure_of(apart.program.segments[order[i]], options.examples, times[i]));
   }
   return figures;
 }

@@ -1,4 +1,4 @@
-// Each instruction of LeNet's training step by itself, on one core.
+// Each instruction of a model's training step by itself, on one core.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,13 +7,15 @@
 #include "measure/make_crew.h"
 #include "measure/pace.h"
 #include "measure/turns.h"
+#include "model/zoo.h"
 
 namespace lockstep::measure {
 
 struct KernelFigure {
-  std::string name;  // conv2 input gradient
-  double flops = 0;  // of a minibatch; 0: does not multiply
-  Timing time;       // of a minibatch
+  std::string name;       // conv2 input gradient
+  std::string algorithm;  // 4x4 tiles; empty where nothing is multiplied
+  double flops = 0;       // of a minibatch, by the direct algorithm; 0: does not multiply
+  Timing time;            // of a minibatch
 
   double flops_per_second() const { return flops / time.seconds.median; }
   // Of the best window of the whole run, and of the windows just before and after: a machine that changes its
@@ -24,6 +26,7 @@ struct KernelFigure {
 
 struct KernelBenchOptions {
   MakeCrew make_crew;
+  model::Model model = model::lenet();
   int examples = 256;
   Pace pace{.seconds = 5, .window = 2e-3};
 };

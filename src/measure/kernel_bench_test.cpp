@@ -20,6 +20,7 @@ TEST(KernelBench, MeasuresEveryPartOfTheStepInItsOrder) {
   for (const KernelFigure& figure : figures) {
     names.push_back(figure.name);
     flops += figure.flops;
+    EXPECT_EQ(figure.algorithm.empty(), figure.flops == 0) << figure.name;
     EXPECT_GT(figure.time.seconds.median, 0) << figure.name;
   }
   EXPECT_THAT(names, testing::ElementsAre(
@@ -33,7 +34,8 @@ TEST(KernelBench, MeasuresEveryPartOfTheStepInItsOrder) {
 }
 
 TEST(KernelBench, SharesComeFromTheMedian) {
-  const KernelFigure figure{.name = "conv", .flops = 3e9, .time = {{0.25, 0.375, 0.5, 1}, 6e9}};
+  const KernelFigure figure{
+      .name = "conv", .algorithm = "direct", .flops = 3e9, .time = {{0.25, 0.375, 0.5, 1}, 6e9}};
   EXPECT_EQ(figure.flops_per_second(), 6e9);
   EXPECT_EQ(figure.share(8e9), 0.75);
   EXPECT_EQ(figure.share_then(), 0.5);

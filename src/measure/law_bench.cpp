@@ -33,9 +33,9 @@ LawFigure bench_law(const LawBenchOptions& options) {
   const SyntheticMinibatch minibatch(model.input, model::classes_of(model), options.examples);
   LawFigure figure;
   figure.devices = options.devices;
-  TrainingStep by_law(options.make_crew(options.devices, 1), minibatch,
+  TrainingStep by_law(options.make_crew(options.devices, 1), model, minibatch,
                       {.emit = counted(exchange::emit, figure.bytes_by_law)});
-  TrainingStep unordered(make_unordered_crew(options.make_crew(options.devices, 1), options.kernels),
+  TrainingStep unordered(make_unordered_crew(options.make_crew(options.devices, 1), options.kernels), model,
                          minibatch, {.emit = counted(emit_unordered, figure.bytes_unordered)});
   const std::array<std::function<void()>, 2> runs{[&] { by_law.run(); }, [&] { unordered.run(); }};
   const std::vector<std::vector<double>> samples = sample_in_turns(options.pace, runs);

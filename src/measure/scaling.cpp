@@ -13,7 +13,6 @@
 #include "device/cpu/cores.h"
 #include "measure/stopwatch.h"
 #include "measure/training_step.h"
-#include "model/zoo.h"
 
 namespace lockstep::measure {
 namespace {
@@ -37,7 +36,7 @@ class Scaling {
  public:
   explicit Scaling(const ScalingOptions& options)
       : options_(options),
-        minibatch_(model::lenet().input, model::classes_of(model::lenet()), options.examples) {
+        minibatch_(options.model.input, model::classes_of(options.model), options.examples) {
     if (cores_.count() < options.cores) {
       throw Error(Fault::usage, "scaling to {} cores needs as many, this process may use {}", options.cores,
                   cores_.count());
@@ -74,7 +73,8 @@ class Scaling {
 
  private:
   std::unique_ptr<TrainingStep> make_step(int device_count, int thread_count) const {
-    return std::make_unique<TrainingStep>(options_.make_crew(device_count, thread_count), minibatch_);
+    return std::make_unique<TrainingStep>(options_.make_crew(device_count, thread_count), options_.model,
+                                          minibatch_);
   }
 
   // The first step of a turn warms the cache up and is not counted, here and below.

@@ -8,6 +8,7 @@
 #include "measure/make_crew.h"
 #include "measure/pace.h"
 #include "measure/statistics.h"
+#include "model/zoo.h"
 
 namespace lockstep::measure {
 
@@ -27,6 +28,7 @@ struct ScalingFigure {
 
 struct ScalingOptions {
   MakeCrew make_crew;
+  model::Model model = model::lenet();
   int cores = 2;
   int many_devices = 16;
   int examples = 256;

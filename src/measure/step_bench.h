@@ -7,6 +7,7 @@
 #include "measure/make_crew.h"
 #include "measure/pace.h"
 #include "measure/turns.h"
+#include "model/zoo.h"
 
 namespace lockstep::measure {
 
@@ -35,6 +36,7 @@ struct StepFigure {
 
 struct StepBenchOptions {
   MakeCrew make_crew;
+  model::Model model = model::lenet();
   std::vector<StepSetting> settings{{}};
   int examples = 256;
   Pace pace{};

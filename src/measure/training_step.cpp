@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "measure/instruction_work.h"
-#include "model/zoo.h"
 #include "program/compile.h"
 #include "train/job.h"
 
@@ -18,14 +17,13 @@ run::RunnerOptions with_room_for(const SyntheticMinibatch& minibatch, run::Runne
 
 }  // namespace
 
-TrainingStep::TrainingStep(std::unique_ptr<run::Crew> crew, const SyntheticMinibatch& minibatch,
-                           run::RunnerOptions options)
+TrainingStep::TrainingStep(std::unique_ptr<run::Crew> crew, const model::Model& model,
+                           const SyntheticMinibatch& minibatch, run::RunnerOptions options)
     : minibatch_(minibatch),
       crew_(std::move(crew)),
-      runner_(*crew_, program::compile_training(model::lenet()),
-              with_room_for(minibatch, std::move(options))),
+      runner_(*crew_, program::compile_training(model), with_room_for(minibatch, std::move(options))),
       flops_(flops_per_example(runner_.program()) * minibatch.examples()) {
-  runner_.upload(train::initial_weights(model::lenet(), 0));
+  runner_.upload(train::initial_weights(model, 0));
 }
 
 void TrainingStep::run() {

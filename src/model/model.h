@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "arithmetic/algorithm.h"
 #include "model/layer.h"
 
 namespace lockstep::model {
@@ -13,6 +14,7 @@ struct Model {
   Shape input;
   std::vector<Layer> layers;
   double sigma = 0.01;  // initial weights are N(0, sigma), biases 0
+  arithmetic::ConvolutionRule convolution = arithmetic::kUsualConvolution;
 };
 
 // Shapes of the chain: entry 0 is the input, entry i + 1 what layer i gives.

@@ -1,6 +1,7 @@
 #include "program/compile.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/error.h"
 #include "program/node.h"
@@ -63,8 +64,8 @@ class Compiler {
   }
   BufferId prepare(const ConvolutionNode& node, Prepare::Use use) {
     const model::Parameter& weight = parameters_[static_cast<std::size_t>(node.weight)];
-    const bool is_forward = use == Prepare::Use::forward;
-    const BufferId prepared = add_buffer(weight.name + (is_forward ? ".forward" : ".backward"),
+    constexpr std::array kSuffixes{".forward", ".backward", ".frequencies"};
+    const BufferId prepared = add_buffer(weight.name + kSuffixes[static_cast<std::size_t>(use)],
                                          Role::prepared, node.convolution.weights());
     prepares_.push_back({Prepare{node.convolution, use},
                          weight.name,
@@ -80,6 +81,7 @@ class Compiler {
     for (const Node& node : nodes_) {
       const BufferId x = values_.back(), y = add_activation(node.name, node.output);
       masks_.push_back(-1);
+      prepared_.push_back(-1);
       if (const auto* n = std::get_if<ConvolutionNode>(&node.kind)) {
         std::vector<BufferId> outputs{y};
         if (n->epilogue == Epilogue::relu_average_pool) {
@@ -87,9 +89,11 @@ class Compiler {
                                      static_cast<std::size_t>(n->convolution.output.elements()));
           outputs.push_back(masks_.back());
         }
-        const BufferId weights = prepare(*n, Prepare::Use::forward);
+        const bool winograd = n->convolution.algorithms.winograd();
+        const BufferId weights = prepare(*n, winograd ? Prepare::Use::frequencies : Prepare::Use::forward);
         const BufferId bias = program_.parameters[static_cast<std::size_t>(n->bias)];
         packs_.push_back({Forward{n->convolution, n->epilogue}, node.name, {x, weights, bias}, outputs});
+        prepared_.back() = weights;
       } else if (const auto* p = std::get_if<PoolNode>(&node.kind)) {
         packs_.push_back({PoolForward{p->pool}, node.name, {x}, {y}});
       } else {
@@ -144,7 +148,7 @@ class Compiler {
       program_.sums.push_back({partials_[p], program_.gradients[p], program_.parameters[p]});
     }
     if (n.epilogue == Epilogue::relu_average_pool) {
-      if (last && n.convolution.chain == arithmetic::WeightGradientAlgorithm::per_lane) {
+      if (last && n.convolution.algorithms.weight_gradient == arithmetic::WeightGradientAlgorithm::per_lane) {
         packs_.push_back({UnpoolWeightGradient{n.convolution, n.pool},
                           node.name,
                           {values_[i], gradient, masks_[i]},
@@ -159,7 +163,8 @@ class Compiler {
     }
     BufferId below = -1;
     if (!last) {
-      const BufferId weights = prepare(n, Prepare::Use::input_gradient);
+      const BufferId weights =
+          n.convolution.algorithms.winograd() ? prepared_[i] : prepare(n, Prepare::Use::input_gradient);
       below = add_activation(node.name + ".dx", node.input);
       packs_.push_back({InputGradient{n.convolution}, node.name, {gradient, weights}, {below}});
     }
@@ -226,8 +231,8 @@ class Compiler {
   std::vector<Node> nodes_;
   Program program_;
   std::vector<Instruction> prepares_, packs_;
-  std::vector<BufferId> values_;  // entry i is the input of node i
-  std::vector<BufferId> masks_;   // by node, -1 where there is none
+  std::vector<BufferId> values_;            // entry i is the input of node i
+  std::vector<BufferId> masks_, prepared_;  // by node, -1 where there is none
   std::vector<BufferId> partials_;
   BufferId labels_ = -1, losses_ = -1, loss_partial_ = -1;
 };

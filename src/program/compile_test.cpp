@@ -27,13 +27,19 @@ TEST(Compile, TrainingOfLeNetIsThisList) {
           "relu backward linear1+relu3", "input gradient linear1+relu3", "weight gradient linear1+relu3",
           "unpool conv2+relu2+pool2", "input gradient conv2+relu2+pool2", "weight gradient conv2+relu2+pool2",
           "unpool + weight gradient conv1+relu1+pool1"}));
-  EXPECT_EQ(p.segments[0].instructions.size(),
-            7U);  // four forward, three backward: the picture needs no gradient
+  // four forward, two backward: the picture needs no gradient, and conv2's frequencies serve both
+  EXPECT_EQ(p.segments[0].instructions.size(), 6U);
   EXPECT_EQ(p.segments[2].over, Segment::Over::exchange);
   EXPECT_EQ(p.segments[3].instructions.size(), 1U);
   EXPECT_EQ(p.segments[4].instructions.size(), 8U);
   EXPECT_EQ(p.parameters.size(), 8U);
   EXPECT_EQ(p.gradients.size(), 8U);
+}
+
+TEST(Compile, ADirectLayerIsPreparedForEachDirection) {
+  model::Model direct = model::lenet();
+  direct.convolution = arithmetic::ConvolutionRule::direct;
+  EXPECT_EQ(compile_training(direct).segments[0].instructions.size(), 7U);
 }
 
 TEST(Compile, EvaluationOfLeNetIsThisList) {

@@ -14,7 +14,8 @@ using model::Shape;
 struct Convolution {
   Shape input, output;
   Extent kernel{1, 1}, stride{1, 1}, padding{0, 0};
-  arithmetic::WeightGradientAlgorithm chain = arithmetic::WeightGradientAlgorithm::per_row;
+  arithmetic::ConvolutionAlgorithms algorithms{
+      .weight_gradient = arithmetic::WeightGradientAlgorithm::per_row};  // of the whole layer
 
   int taps() const { return kernel.height * kernel.width; }
   // One input, one output and one tap that connects them: packs can stand where positions do.

@@ -7,6 +7,7 @@ namespace {
 struct Lowering {
   const model::Layer& layer;
   Shape input, output;
+  arithmetic::ConvolutionRule rule;
   int parameter;
   std::vector<Node>& nodes;
 
@@ -15,7 +16,7 @@ struct Lowering {
         input.channels,    output.channels,    input.height,      input.width,         conv.kernel.height,
         conv.kernel.width, conv.stride.height, conv.stride.width, conv.padding.height, conv.padding.width};
     add(ConvolutionNode{.convolution = {input, output, conv.kernel, conv.stride, conv.padding,
-                                        arithmetic::algorithms_for(whole).weight_gradient},
+                                        arithmetic::algorithms_for(whole, rule)},
                         .weight = parameter,
                         .bias = parameter + 1});
   }
@@ -46,7 +47,8 @@ std::vector<Node> lower(const model::Model& model) {
   std::vector<Node> nodes;
   int parameter = 0;
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
-    std::visit(Lowering{model.layers[i], shapes[i], shapes[i + 1], parameter, nodes}, model.layers[i].kind);
+    std::visit(Lowering{model.layers[i], shapes[i], shapes[i + 1], model.convolution, parameter, nodes},
+               model.layers[i].kind);
     while (static_cast<std::size_t>(parameter) < parameters.size() &&
            parameters[static_cast<std::size_t>(parameter)].layer == static_cast<int>(i)) {
       ++parameter;

@@ -20,6 +20,7 @@ std::string sizes(const Convolution& c) {
   text += fmt::format(", {}x{}", c.kernel.height, c.kernel.width);
   if (c.stride != Extent{1, 1}) text += fmt::format(" stride {}x{}", c.stride.height, c.stride.width);
   if (c.padding != Extent{0, 0}) text += fmt::format(" padding {}x{}", c.padding.height, c.padding.width);
+  if (c.algorithms.winograd()) return text + fmt::format(" in {0}x{0} tiles", c.algorithms.tile);
   return text + " direct";
 }
 
@@ -27,7 +28,15 @@ std::string sizes(const Convolution& c) {
 struct SizesOf {
   std::string operator()(const Load& load) const { return to_string(load.shape); }
   std::string operator()(const Prepare& p) const {
-    return p.use == Prepare::Use::forward ? "for forward" : "for input gradient";
+    switch (p.use) {
+      case Prepare::Use::forward:
+        return "for forward";
+      case Prepare::Use::input_gradient:
+        return "for input gradient";
+      case Prepare::Use::frequencies:
+        return fmt::format("as frequencies of {0}x{0} tiles", p.convolution.algorithms.tile);
+    }
+    return "";
   }
   std::string operator()(const PoolForward& p) const { return sizes_of(p.pool); }
   std::string operator()(const PoolBackward& p) const { return sizes_of(p.pool); }

@@ -36,7 +36,11 @@ struct Load {  // [] -> [activation, labels]; the examples are an input of the s
   Shape shape;
 };
 struct Prepare {  // [parameter] -> [prepared]
-  enum class Use { forward, input_gradient };
+  enum class Use {
+    forward,
+    input_gradient,
+    frequencies,  // of fast convolution, for both
+  };
   Convolution convolution;
   Use use = Use::forward;
 };

@@ -14,6 +14,13 @@ Shape reach(Shape output, Shape input, Extent window, Extent stride, Extent padd
           reach(output.width, input.width, window.width, stride.width, padding.width)};
 }
 
+// Every output of a tile depends on all of the tile's input, to the last bit.
+Shape in_tiles(Shape output, const Convolution& c) {
+  if (!c.algorithms.winograd()) return output;
+  const auto whole = [tile = c.algorithms.tile](int outputs) { return (outputs + tile - 1) / tile * tile; };
+  return {output.channels, whole(output.height), whole(output.width)};
+}
+
 // Shrinks a node to the output that is needed and returns the input that takes.
 struct Shrink {
   Node& node;
@@ -22,7 +29,8 @@ struct Shrink {
   Shape operator()(ConvolutionNode& n) const {
     Convolution& c = n.convolution;
     c.output = node.output;
-    return keeps_input ? c.input : c.input = reach(c.output, c.input, c.kernel, c.stride, c.padding);
+    return keeps_input ? c.input
+                       : c.input = reach(in_tiles(c.output, c), c.input, c.kernel, c.stride, c.padding);
   }
   Shape operator()(ReluNode&) const { return node.output; }
   Shape operator()(PoolNode& n) const {

@@ -31,13 +31,33 @@ TEST(Lower, MakesOneNodePerComputingLayer) {
 TEST(Lower, ChoosesTheChainFromTheWholeLayersChannels) {
   using arithmetic::WeightGradientAlgorithm;
   const auto chain_of = [](int in, int out) {
-    return convolution_of(
-               lower(chain({in, 4, 4}, {model::Conv2d{out, {3, 3}}, model::Flatten{}, model::Linear{2}}))[0])
-        .chain;
+    model::Model model = chain({in, 4, 4}, {model::Conv2d{out, {3, 3}}, model::Flatten{}, model::Linear{2}});
+    model.convolution = arithmetic::ConvolutionRule::direct;
+    return convolution_of(lower(model)[0]).algorithms.weight_gradient;
   };
   EXPECT_EQ(chain_of(16, 32), WeightGradientAlgorithm::per_row);
   EXPECT_EQ(chain_of(16, 20), WeightGradientAlgorithm::per_lane);
   EXPECT_EQ(chain_of(1, 16), WeightGradientAlgorithm::per_lane);
+}
+
+TEST(Lower, ChoosesFastConvolutionFromTheWholeLayersShape) {
+  model::Model lenet = model::lenet();
+  lenet.convolution = arithmetic::ConvolutionRule::fast;
+  EXPECT_FALSE(convolution_of(lower(lenet)[0]).algorithms.winograd());
+  EXPECT_EQ(convolution_of(lower(lenet)[3]).algorithms.tile, 4);
+  lenet.convolution = arithmetic::ConvolutionRule::direct;
+  EXPECT_FALSE(convolution_of(lower(lenet)[3]).algorithms.winograd());
+}
+
+TEST(Trim, KeepsAllThatATileOfFastConvolutionReads) {
+  // 11x11 outputs, of which the pool takes 10x10: tiles of 4 compute 12x12 and read 14x14 of the 13x13
+  model::Model model =
+      chain({1, 13, 13}, {model::Conv2d{16, {1, 1}}, model::Conv2d{16, {3, 3}},
+                          model::AvgPool{{5, 5}, {5, 5}}, model::Flatten{}, model::Linear{2}});
+  model.convolution = arithmetic::ConvolutionRule::fast;
+  EXPECT_EQ(convolution_of(trim(lower(model))[1]).input, (Shape{16, 13, 13}));
+  model.convolution = arithmetic::ConvolutionRule::direct;
+  EXPECT_EQ(convolution_of(trim(lower(model))[1]).input, (Shape{16, 12, 12}));
 }
 
 TEST(Trim, KeepsOfLeNetWhatReachesTheLoss) {

@@ -116,6 +116,14 @@ TEST(Checkpoint, AwkwardNumbersComeBackBitForBit) {
   }
 }
 
+TEST(Checkpoint, TheRuleForConvolutionsComesBack) {
+  Checkpoint checkpoint = checkpoint_for_test();
+  for (const auto rule : {arithmetic::ConvolutionRule::fast, arithmetic::ConvolutionRule::direct}) {
+    checkpoint.config.job.convolution = rule;
+    EXPECT_EQ(parse(bytes_of(checkpoint)).config.job.convolution, rule);
+  }
+}
+
 TEST(Checkpoint, WithoutMomentumThereIsNoVelocity) {
   Checkpoint checkpoint = checkpoint_for_test();
   checkpoint.config.job.momentum = 0;
@@ -195,6 +203,8 @@ TEST(Checkpoint, FinishedEpochsAreChecked) {
 TEST(Checkpoint, ConfigAndVersionAreChecked) {
   EXPECT_EQ(refusal_of("config", "[job]\nbatch = 0"),
             "f: config:2: job.batch: expected an integer from 1 to 2147483647, found 0");
+  EXPECT_EQ(refusal_of("config", "[job]\nconvolution = 'slow'"),
+            "f: config:2: job.convolution: expected \"fast\" or \"direct\", found \"slow\"");
   EXPECT_EQ(refusal_of("checkpoint", "2"),
             "f: expected a checkpoint of version 1, found \"2\"; use the program that wrote it");
 }

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "arithmetic/convolution_rule.h"
 #include "base/error.h"
 
 namespace lockstep::store {
@@ -72,7 +73,7 @@ std::string job_text(const JobConfig& job) {
       "law = {}\n"
       "load = {}\n",
       quoted(job.model), quoted(job.data), seed_text(job.seed), job.batch, exact(job.lr), exact(job.momentum),
-      job.epochs, quoted(job.convolution), job.law, quoted(job.load));
+      job.epochs, quoted(arithmetic::name_of(job.convolution)), job.law, quoted(job.load));
 }
 
 std::string machine_text(const MachineConfig& machine) {

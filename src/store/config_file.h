@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "arithmetic/algorithm.h"
 #include "base/hash.h"
 
 namespace lockstep::store {
@@ -17,7 +18,7 @@ struct JobConfig {
   float lr = 0.2f;
   float momentum = 0;  // from 0 to below 1
   int epochs = 10;
-  std::string convolution = "direct";
+  arithmetic::ConvolutionRule convolution = arithmetic::kUsualConvolution;
   int law = 1;
   std::string load = {};  // hash of the starting weights, 32 hex digits; empty if there are none
 
@@ -47,9 +48,9 @@ struct RunConfig {
 // back. Requires: strings are UTF-8.
 std::string to_toml(const RunConfig& config);
 
-// Keys that are not there keep their defaults. `file` is what errors call the text. Throws Error(usage) with
-// line, key, what was expected and the nearest known name: unknown sections and keys, wrong types, numbers
-// out of range.
+// Keys that are not there keep their defaults, but for job.convolution, which is direct then. `file` is what
+// errors call the text. Throws Error(usage) with line, key, what was expected and the nearest known name:
+// unknown sections and keys, wrong types, numbers out of range.
 RunConfig parse_config(std::string_view text, std::string_view file);
 
 // Over the text of [job] alone: runs of equal job hash give equal bits.

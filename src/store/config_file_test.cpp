@@ -10,6 +10,8 @@
 namespace lockstep::store {
 namespace {
 
+using arithmetic::ConvolutionRule;
+
 const std::string kHash = "0123456789abcdef0123456789abcdef";
 
 std::string refusal(std::string_view text) {
@@ -25,7 +27,7 @@ std::string refusal(std::string_view text) {
 }
 
 TEST(ConfigFile, TextIsFixed) {
-  EXPECT_EQ(to_toml({}),
+  EXPECT_EQ(to_toml({.job = {.convolution = ConvolutionRule::direct}}),
             "[job]\n"
             "model = \"lenet\"\n"
             "data = \"\"\n"
@@ -56,7 +58,7 @@ TEST(ConfigFile, EveryFieldComesBack) {
                                  .lr = 0.1f,
                                  .momentum = 0.9f,
                                  .epochs = 3,
-                                 .convolution = "fast",
+                                 .convolution = ConvolutionRule::fast,
                                  .law = 2,
                                  .load = std::string(32, 'f')},
                          .machine = {.devices = {"cpu:0", "opencl:1"},
@@ -72,6 +74,13 @@ TEST(ConfigFile, EveryFieldComesBack) {
 TEST(ConfigFile, WhatIsNotSaidKeepsItsDefault) {
   EXPECT_EQ(parse_config("", "c.toml"), RunConfig{});
   EXPECT_EQ(parse_config("[job]\nbatch = 8\n[machine]", "c.toml"), (RunConfig{.job = {.batch = 8}}));
+}
+
+TEST(ConfigFile, BothRulesForConvolutionsComeBack) {
+  for (const ConvolutionRule rule : {ConvolutionRule::fast, ConvolutionRule::direct}) {
+    const RunConfig config{.job = {.convolution = rule}};
+    EXPECT_EQ(parse_config(to_toml(config), "c.toml"), config) << to_toml(config);
+  }
 }
 
 TEST(ConfigFile, FloatsComeBackBitForBit) {
@@ -139,6 +148,8 @@ TEST(ConfigFile, WrongTypesAreRefused) {
   EXPECT_EQ(refusal("[job]\nbatch = 2.0"), "c.toml:2: job.batch: expected an integer, found a fraction");
   EXPECT_EQ(refusal("[job]\nlr = true"), "c.toml:2: job.lr: expected a number, found a truth value");
   EXPECT_EQ(refusal("[job]\nmomentum = '0'"), "c.toml:2: job.momentum: expected a number, found a string");
+  EXPECT_EQ(refusal("[job]\nconvolution = 1"),
+            "c.toml:2: job.convolution: expected a string, found an integer");
   EXPECT_EQ(refusal("[machine]\nexchange = 1"),
             "c.toml:2: machine.exchange: expected a string, found an integer");
   EXPECT_EQ(refusal("[machine]\nshard_optimizer = 1"),
@@ -172,6 +183,8 @@ TEST(ConfigFile, ValuesOutOfRangeAreRefused) {
   EXPECT_EQ(refusal("[machine]\ntimeout = nan"), timeout + "nan");
   EXPECT_EQ(refusal("[machine]\nexchange = 'ring'"),
             "c.toml:2: machine.exchange: expected \"sharded\" or \"star\", found \"ring\"");
+  EXPECT_EQ(refusal("[job]\nseed = 1\nconvolution = 'dirct'"),
+            "c.toml:3: job.convolution: expected \"fast\" or \"direct\", found \"dirct\"");
   EXPECT_EQ(refusal("[job]\ndata = 'abc'"),
             "c.toml:2: job.data: expected 32 hex digits, or nothing, found \"abc\"");
   EXPECT_EQ(refusal("[machine]\ndevices = []"),
@@ -205,13 +218,13 @@ TEST(JobHash, DependsOnTheJobAlone) {
                     .data_directory = "/d"};
   EXPECT_EQ(job_hash(config), hash);
   const RunConfig others[]{
-      {.job = {.model = "mlp"}}, {.job = {.data = kHash}},
-      {.job = {.seed = 1}},      {.job = {.batch = 255}},
-      {.job = {.lr = 0.3f}},     {.job = {.epochs = 11}},
-      {.job = {.law = 2}},       {.job = {.convolution = "fast"}},
-      {.job = {.load = kHash}},  {.job = {.momentum = 0.9f}},
+      {.job = {.model = "mlp"}}, {.job = {.data = kHash}},    {.job = {.seed = 1}},
+      {.job = {.batch = 255}},   {.job = {.lr = 0.3f}},       {.job = {.epochs = 11}},
+      {.job = {.law = 2}},       {.job = {.momentum = 0.9f}}, {.job = {.load = kHash}},
   };
   for (const RunConfig& other : others) EXPECT_NE(job_hash(other), hash) << to_toml(other);
+  EXPECT_NE(job_hash({.job = {.convolution = ConvolutionRule::fast}}),
+            job_hash({.job = {.convolution = ConvolutionRule::direct}}));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include "arithmetic/convolution_rule.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "store/config_file.h"
@@ -120,6 +121,16 @@ void read_seconds(double& into, const Value& value) {
     value.refuse("a finite number of seconds above 0", fmt::format("{}", into));
 }
 
+void read_convolution(arithmetic::ConvolutionRule& into, const Value& value) {
+  std::string name;
+  read(name, value);
+  const std::optional<arithmetic::ConvolutionRule> rule = arithmetic::convolution_rule_named(name);
+  if (!rule)
+    value.refuse(fmt::format("\"{}\"", fmt::join(arithmetic::convolution_rule_names(), "\" or \"")),
+                 fmt::format("{:?}", name));
+  into = *rule;
+}
+
 void read_exchange(std::string& into, const Value& value) {
   read(into, value);
   if (into != "sharded" && into != "star") value.refuse("\"sharded\" or \"star\"", fmt::format("{:?}", into));
@@ -153,7 +164,7 @@ std::vector<Section> known_sections() {
             {"lr", [](C& c, const V& v) { read_rate(c.job.lr, v); }},
             {"momentum", [](C& c, const V& v) { read_momentum(c.job.momentum, v); }},
             {"epochs", [](C& c, const V& v) { read_integer(c.job.epochs, v, 0); }},
-            {"convolution", [](C& c, const V& v) { read(c.job.convolution, v); }},
+            {"convolution", [](C& c, const V& v) { read_convolution(c.job.convolution, v); }},
             {"law", [](C& c, const V& v) { read_integer(c.job.law, v, 1); }},
             {"load", [](C& c, const V& v) { read_hash(c.job.load, v); }}}},
           {"machine",

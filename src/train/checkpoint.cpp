@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "model/zoo.h"
 
 namespace lockstep::train {
 namespace {
@@ -63,8 +64,14 @@ TrainState state_of(const store::Checkpoint& checkpoint, const model::Model& mod
   return state;
 }
 
-Job job_of(const store::JobConfig& config, const model::Model& model, std::size_t examples) {
-  return {.model = model,
+model::Model model_of(const store::JobConfig& config) {
+  model::Model model = model::zoo_model(config.model);
+  model.convolution = config.convolution;
+  return model;
+}
+
+Job job_of(const store::JobConfig& config, std::size_t examples) {
+  return {.model = model_of(config),
           .seed = config.seed,
           .batch = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(config.batch), examples)),
           .learning_rate = config.lr,

@@ -13,7 +13,10 @@ store::Checkpoint checkpoint_of(const TrainState& state, const model::Model& mod
 // Throws Error(data) naming `file` and the tensor if it is not one of this model's trainings.
 TrainState state_of(const store::Checkpoint& checkpoint, const model::Model& model, std::string_view file);
 
+// The model of a config, with its rule for convolutions. Throws Error(usage) with the nearest name.
+model::Model model_of(const store::JobConfig& config);
+
 // What a config says about the bits.
-Job job_of(const store::JobConfig& config, const model::Model& model, std::size_t examples);
+Job job_of(const store::JobConfig& config, std::size_t examples);
 
 }  // namespace lockstep::train

@@ -51,5 +51,26 @@ TEST(TrainCheckpoint, RefusesAnotherModelsTensors) {
   EXPECT_THROW(state_of(without, model::mlp(), "file"), Error);
 }
 
+TEST(ModelOf, HasTheConfigsRuleForConvolutions) {
+  for (const auto rule : {arithmetic::ConvolutionRule::fast, arithmetic::ConvolutionRule::direct}) {
+    const store::JobConfig job{.model = "lenet", .convolution = rule};
+    EXPECT_EQ(model_of(job).name, "lenet");
+    EXPECT_EQ(model_of(job).convolution, rule);
+    EXPECT_EQ(job_of(job, 100).model.convolution, rule);
+  }
+}
+
+TEST(JobOf, HasEveryNumberOfTheConfig) {
+  const Job job =
+      job_of({.model = "mlp", .seed = 3, .batch = 64, .lr = 0.5f, .momentum = 0.25f, .epochs = 7}, 100);
+  EXPECT_EQ(job.model.name, "mlp");
+  EXPECT_EQ(job.seed, 3U);
+  EXPECT_EQ(job.batch, 64);
+  EXPECT_EQ(job.learning_rate, 0.5f);
+  EXPECT_EQ(job.momentum, 0.25f);
+  EXPECT_EQ(job.epochs, 7);
+  EXPECT_EQ(job_of({.batch = 64}, 50).batch, 50);
+}
+
 }  // namespace
 }  // namespace lockstep::train

@@ -33,7 +33,8 @@ class UsageTest(ProgramTest):
         self.assert_usage(("eval", "--jsn"), "'--jsn'", "did you mean '--json'?")
         self.assert_usage(("train", "lnet"), "'lnet'", "did you mean 'lenet'?")
         self.assert_usage(("train", "--order", "pak"), "--order", "did you mean 'pack'?")
-        self.assert_usage(("train", "--convolution", "dirct"), "--convolution", "did you mean 'direct'?")
+        for command in (("train",), ("eval", "run"), ("verify",), ("sweep",), ("bench",)):
+            self.assert_usage((*command, "--convolution", "dirct"), "--convolution", "did you mean 'direct'?")
         self.assert_usage(("train", "lenet", "mlp"), "unexpected argument 'mlp'")
 
     def test_an_unknown_target_gets_the_nearest(self):
@@ -77,7 +78,7 @@ class UsageTest(ProgramTest):
         self.assert_config("[job]\nlr = 0\n", "job.lr", "above 0")
         self.assert_config("[job]\nepochs = 0\n", "job.epochs", "from 1")
         self.assert_config("[job]\nlaw = 2\n", "job.law", "1 to 1")
-        self.assert_config("[job]\nconvolution = 'fast'\n", "job.convolution", "direct")
+        self.assert_config("[job]\nconvolution = 'dirct'\n", "job.toml:2", "job.convolution", '"fast" or "direct"')
         self.assert_config("[machine]\nthreads = 2000\n", "machine.threads", "from 1 to 1,024")
         self.assert_config("[machine]\norder = 'pak'\n", "machine.order", "did you mean 'pack'?")
         self.assert_config("[machine]\ndevices = ['cpu:0', 'cpu:0']\n", "machine.devices", "cpu:0 is there twice")

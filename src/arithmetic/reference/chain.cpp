@@ -8,6 +8,7 @@
 #include "arithmetic/reference/linear.h"
 #include "arithmetic/reference/pool.h"
 #include "arithmetic/reference/relu.h"
+#include "arithmetic/reference/winograd.h"
 
 namespace lockstep::arithmetic::reference {
 namespace {
@@ -33,12 +34,18 @@ PoolShape pool_shape(const Pool& pool, const model::Shape& in) {
 struct Place {
   model::Shape in;
   int examples;
+  ConvolutionRule rule;
   const Tensor* weight;
   const Tensor* bias;
 };
 
 Tensor give(const model::Conv2d& conv, const Place& place, const Tensor& x) {
-  return convolution_forward(shape_of(conv, place.in), place.examples, x, *place.weight, *place.bias);
+  const ConvolutionShape shape = shape_of(conv, place.in);
+  const ConvolutionAlgorithms algorithms = algorithms_for(shape, place.rule);
+  if (algorithms.winograd()) {
+    return winograd_forward(shape, algorithms.tile, place.examples, x, *place.weight, *place.bias);
+  }
+  return convolution_forward(shape, place.examples, x, *place.weight, *place.bias);
 }
 Tensor give(const model::Linear& linear, const Place& place, const Tensor& x) {
   return linear_forward(shape_of(linear, place.in), place.examples, x, *place.weight, *place.bias);
@@ -60,7 +67,12 @@ struct Back {
 };
 
 Tensor input_gradient(const model::Conv2d& conv, const Place& place, const Back& back) {
-  return convolution_input_gradient(shape_of(conv, place.in), place.examples, back.dy, *place.weight);
+  const ConvolutionShape shape = shape_of(conv, place.in);
+  const ConvolutionAlgorithms algorithms = algorithms_for(shape, place.rule);
+  if (algorithms.winograd()) {
+    return winograd_input_gradient(shape, algorithms.tile, place.examples, back.dy, *place.weight);
+  }
+  return convolution_input_gradient(shape, place.examples, back.dy, *place.weight);
 }
 Tensor input_gradient(const model::Linear& linear, const Place& place, const Back& back) {
   return linear_input_gradient(shape_of(linear, place.in), place.examples, back.dy, *place.weight);
@@ -80,7 +92,10 @@ using WeightAndBias = std::array<Tensor, 2>;
 
 WeightAndBias parameter_gradients(const model::Conv2d& conv, const Place& place, const Back& back) {
   const ConvolutionShape shape = shape_of(conv, place.in);
-  return {convolution_weight_gradient(shape, place.examples, back.x, back.dy),
+  const ConvolutionAlgorithms algorithms = algorithms_for(shape, place.rule);
+  return {algorithms.winograd()
+              ? winograd_weight_gradient(shape, algorithms.tile, place.examples, back.x, back.dy)
+              : convolution_weight_gradient(shape, place.examples, back.x, back.dy),
           convolution_bias_gradient(shape, place.examples, back.dy)};
 }
 WeightAndBias parameter_gradients(const model::Linear& linear, const Place& place, const Back& back) {
@@ -97,7 +112,7 @@ std::vector<Place> places_of(const model::Model& model, std::span<const Tensor> 
   std::vector<Place> places;
   const std::vector<model::Shape> shapes = model::infer_shapes(model);
   for (std::size_t i = 0; i < model.layers.size(); ++i)
-    places.push_back({shapes[i], examples, nullptr, nullptr});
+    places.push_back({shapes[i], examples, model.convolution, nullptr, nullptr});
   const std::vector<model::Parameter> named = model::parameters_of(model);
   for (std::size_t p = 0; p < named.size(); ++p) {
     Place& place = places[static_cast<std::size_t>(named[p].layer)];

@@ -9,8 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include "arithmetic/reference/convolution.h"
 #include "arithmetic/reference/softmax_cross_entropy.h"
 #include "arithmetic/reference/update.h"
+#include "arithmetic/reference/winograd.h"
 #include "base/random.h"
 
 namespace lockstep::arithmetic::reference {
@@ -178,6 +180,42 @@ void check_behind_convolution(const model::LayerKind& kind) {
                               {"linear1", Linear{4}}}});
 }
 
+// Fast if allowed: conv1 in tiles of 4, conv2 in tiles of 2.
+model::Model two_convolutions(ConvolutionRule rule) {
+  return {.name = "two",
+          .input = {16, 6, 6},
+          .layers = {{"conv1", Conv2d{.out_channels = 17, .kernel = {3, 3}}},
+                     {"conv2", Conv2d{.out_channels = 16, .kernel = {3, 3}}},
+                     {"flatten1", Flatten{}}},
+          .convolution = rule};
+}
+
+TEST(Chain, TakesTheAlgorithmThatTheRuleAllows) {
+  const ConvolutionShape first{
+      .in_channels = 16, .out_channels = 17, .height = 6, .width = 6, .kernel_height = 3, .kernel_width = 3};
+  const ConvolutionShape second{
+      .in_channels = 17, .out_channels = 16, .height = 4, .width = 4, .kernel_height = 3, .kernel_width = 3};
+  const Tensor x = random_tensor(16 * 36, "x"), dy = random_tensor(16 * 4, "dy");
+  const std::vector<Tensor> parameters{random_tensor(17 * 16 * 9, "w1"), random_tensor(17, "b1"),
+                                       random_tensor(16 * 17 * 9, "w2"), random_tensor(16, "b2")};
+
+  const model::Model fast = two_convolutions(ConvolutionRule::fast);
+  const Tensor middle = winograd_forward(first, 4, 1, x, parameters[0], parameters[1]);
+  const Tensor last = winograd_forward(second, 2, 1, middle, parameters[2], parameters[3]);
+  const std::vector<Tensor> activations{x, middle, last, last};  // the last is flat
+  EXPECT_EQ(forward(fast, parameters, 1, x), activations);
+  const Tensor back = winograd_input_gradient(second, 2, 1, dy, parameters[2]);
+  EXPECT_EQ(
+      backward(fast, parameters, 1, activations, dy),
+      (std::vector<Tensor>{
+          winograd_weight_gradient(first, 4, 1, x, back), convolution_bias_gradient(first, 1, back),
+          winograd_weight_gradient(second, 2, 1, middle, dy), convolution_bias_gradient(second, 1, dy)}));
+
+  const Tensor direct = convolution_forward(first, 1, x, parameters[0], parameters[1]);
+  EXPECT_NE(direct, middle);
+  EXPECT_EQ(forward(two_convolutions(ConvolutionRule::direct), parameters, 1, x)[1], direct);
+}
+
 TEST(Gradients, OfLinearLayers) {
   check_gradients(
       {.name = "linear", .input = {6}, .layers = {{"linear1", Linear{5}}, {"linear2", Linear{3}}}});
@@ -192,6 +230,11 @@ TEST(Gradients, OfConvolutionWithPerPackChains) {
                    .layers = {{"conv1", Conv2d{.out_channels = 16, .kernel = {3, 3}, .padding = {1, 1}}},
                               {"flatten1", Flatten{}},
                               {"linear1", Linear{3}}}});
+}
+TEST(Gradients, OfFastConvolution) {
+  model::Model model = two_convolutions(ConvolutionRule::fast);
+  model.layers.push_back({"linear1", Linear{3}});
+  check_gradients(model);
 }
 TEST(Gradients, OfRelu) { check_behind_convolution(Relu{}); }
 TEST(Gradients, OfAveragePoolByTwo) { check_behind_convolution(AvgPool{.window = {2, 2}, .stride = {2, 2}}); }

@@ -66,7 +66,7 @@ struct WeightGradient {
   }
 
   float of_minibatch(int examples) const {
-    if (algorithms_for(shape).weight_gradient == WeightGradientAlgorithm::per_row) {
+    if (algorithms_for(shape, ConvolutionRule::direct).weight_gradient == WeightGradientAlgorithm::per_row) {
       return sum_over_packs(examples, [&](int first, int end) { return of_pack(first, end); });
     }
     return sum_over_lanes(examples, [&](int e) { return of_lane(e); });

@@ -14,7 +14,7 @@ std::vector<float> convolution_forward(const ConvolutionShape& shape, int exampl
 std::vector<float> convolution_input_gradient(const ConvolutionShape& shape, int examples,
                                               std::span<const float> dy, std::span<const float> weight);
 
-// Sums over the minibatch, not divided; per lane or per pack as algorithms_for says.
+// Sums over the minibatch, not divided; per lane or per pack as algorithms_for says of direct layers.
 std::vector<float> convolution_weight_gradient(const ConvolutionShape& shape, int examples,
                                                std::span<const float> x, std::span<const float> dy);
 

@@ -2,16 +2,20 @@
 
 #include <algorithm>
 
-#include "arithmetic/tree.h"
-
 namespace lockstep::device::cpu {
 
 void join_bias(const Kernels& kernels, const float* lane_sums, int channels, const JoinTarget& target) {
-  for (int o = 0; o < channels; ++o) {
-    std::array<float, kPack> lanes{};
-    std::copy_n(lane_sums + static_cast<std::ptrdiff_t>(o) * kPack, kPack, lanes.begin());
-    const float sum = arithmetic::lane_tree(lanes) + 0.0f;
-    kernels.join_row(&sum, o, 1, target);
+  alignas(64) std::array<float, kPack * kPack> last{};  // the lane tree reads whole vectors of channels
+  alignas(64) std::array<float, kPack> values{}, sums{};
+  for (int first = 0; first < channels; first += kPack) {
+    const int count = std::min(kPack, channels - first);
+    const float* stage = lane_sums + static_cast<std::ptrdiff_t>(first) * kPack;
+    if (count < kPack) {
+      std::copy_n(stage, count * kPack, last.begin());
+      stage = last.data();
+    }
+    kernels.lane_tree({stage, 1, count, values.data(), sums.data(), kPack});
+    kernels.join_row(sums.data(), first, static_cast<std::size_t>(count), target);
   }
 }
 

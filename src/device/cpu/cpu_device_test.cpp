@@ -59,10 +59,11 @@ struct Case {
   model::Shape input;
   std::vector<LayerKind> layers;
   std::vector<int> examples = {37};
+  arithmetic::ConvolutionRule rule = arithmetic::ConvolutionRule::direct;
 };
 
 model::Model make_model(const Case& c) {
-  model::Model m{c.name, c.input, {}};
+  model::Model m{.name = c.name, .input = c.input, .layers = {}, .convolution = c.rule};
   for (const LayerKind& kind : c.layers)
     m.layers.push_back({"layer" + std::to_string(m.layers.size() + 1), kind});
   return m;
@@ -133,10 +134,39 @@ const std::vector<Case> kCases = {
      {16}},
 };
 
+constexpr auto kFast = arithmetic::ConvolutionRule::fast;
+
+// A layer of fast convolution between others, so that all its passes are seen.
+Case fast(const char* name, model::Shape input, std::vector<LayerKind> layers, std::vector<int> examples) {
+  layers.insert(layers.end(), {Flatten{}, Linear{5}});
+  return {name, input, std::move(layers), std::move(examples), kFast};
+}
+
+const std::vector<Case> kFastCases = {
+    fast("LeNet's second convolution", {1, 12, 12},
+         {Conv2d{20, {1, 1}}, Conv2d{50, {5, 5}}, Relu{}, AvgPool{{2, 2}, {2, 2}}}, {37}),
+    fast("F(4x4, 3x3), overhanging", {1, 9, 7}, {Conv2d{17, {1, 1}}, Conv2d{33, {3, 3}, {1, 1}, {1, 1}}},
+         {20}),
+    fast("F(4x4, 3x3) without padding", {16, 10, 11}, {Relu{}, Conv2d{18, {3, 3}}, Relu{}}, {33}),
+    fast("F(2x2, 3x3)", {1, 6, 6}, {Conv2d{16, {1, 1}}, Conv2d{24, {3, 3}, {1, 1}, {1, 1}}, Relu{}},
+         {16, 17}),
+    fast("F(2x2, 5x5)", {1, 6, 6}, {Conv2d{20, {1, 1}}, Conv2d{17, {5, 5}, {1, 1}, {0, 0}}}, {5}),
+    fast("F(4x4, 5x5) padded", {1, 9, 13}, {Conv2d{31, {1, 1}}, Conv2d{16, {5, 5}, {1, 1}, {2, 2}}, Relu{}},
+         {18}),
+    fast("two in a row", {1, 12, 12},
+         {Conv2d{16, {3, 3}}, Relu{}, Conv2d{32, {3, 3}, {1, 1}, {1, 1}}, Relu{},
+          Conv2d{16, {3, 3}, {1, 1}, {1, 1}}, Relu{}, MaxPool{{2, 2}, {2, 2}}},
+         {40}),
+    fast("a pool that drops what a tile still reads", {1, 13, 13},
+         {Conv2d{16, {1, 1}}, Relu{}, Conv2d{20, {3, 3}}, Relu{}, AvgPool{{2, 2}, {2, 2}}, Conv2d{16, {3, 3}},
+          Relu{}, AvgPool{{3, 3}, {3, 3}}},
+         {19}),
+};
+
 class CpuDevice : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(CpuDevice, StepsEqualTheNaiveTwin) {
-  const Case& c = kCases[GetParam()];
+  const Case& c = GetParam() < kCases.size() ? kCases[GetParam()] : kFastCases[GetParam() - kCases.size()];
   const model::Model m = make_model(c);
   std::mt19937 random(static_cast<unsigned>(GetParam()) + 1);
   for (const int examples : c.examples) {
@@ -195,7 +225,7 @@ TEST_P(CpuDevice, StepsEqualTheNaiveTwin) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, CpuDevice, testing::Range<std::size_t>(0, kCases.size()),
+INSTANTIATE_TEST_SUITE_P(Shapes, CpuDevice, testing::Range<std::size_t>(0, kCases.size() + kFastCases.size()),
                          [](const auto& instance) { return "Case" + std::to_string(instance.param); });
 
 }  // namespace

@@ -23,16 +23,30 @@ bool is_linear(const program::Instruction& i) {
       i.operation);
 }
 
-// The instructions [first, last) that run for a group of packs: from the first linear one to the last.
+// Gains from several packs at once.
+bool likes_groups(const program::Instruction& i, const ConvolutionPlans& plans) {
+  const auto takes_several = [&](Direction direction) {
+    const auto plan = plans.layers.find({i.inputs[1], direction});
+    return plan != plans.layers.end() && plan->second->most_packs() > 1;
+  };
+  if (std::holds_alternative<program::Forward>(i.operation)) return takes_several(Direction::forward);
+  if (std::holds_alternative<program::InputGradient>(i.operation)) {
+    return takes_several(Direction::input_gradient);
+  }
+  return is_linear(i);
+}
+
+// The instructions [first, last) that run for a group of packs: from the first that gains by it to the last.
 struct GroupedRange {
   std::size_t first, last;
   bool holds(std::size_t i) const { return i >= first && i < last; }
 };
-GroupedRange grouped_range(const program::Segment& segment, Order order) {
+GroupedRange grouped_range(const program::Segment& segment, Order order, const ConvolutionPlans& plans) {
   const std::vector<program::Instruction>& list = segment.instructions;
   if (order == Order::layer) return {0, list.size()};
-  const auto first = std::find_if(list.begin(), list.end(), is_linear);
-  const auto last = std::find_if(list.rbegin(), list.rend(), is_linear).base();
+  const auto likes = [&](const program::Instruction& i) { return likes_groups(i, plans); };
+  const auto first = std::find_if(list.begin(), list.end(), likes);
+  const auto last = std::find_if(list.rbegin(), list.rend(), likes).base();
   if (first == list.end()) return {list.size(), list.size()};
   return {static_cast<std::size_t>(first - list.begin()), static_cast<std::size_t>(last - list.begin())};
 }
@@ -55,7 +69,7 @@ CpuExecutable::CpuExecutable(const program::Program& program, const LoadOptions&
                                           : std::max(1, per_thread(share_packs_, active_))),
       prepares_late_(shares_cores && team.size() == 1 && options.order == Order::pack &&
                      share_packs_ <= group_),
-      plans_(make_gather_plans(program_, std::min(kGroup, group_), kernels, cache_sizes())),
+      plans_(make_convolution_plans(program_, std::min(kGroup, group_), kernels, cache_sizes())),
       arena_(program_, plan_memory()) {
   program::check_program(program_);
   make_steps();
@@ -72,7 +86,7 @@ void CpuExecutable::make_steps() {
   for (const program::Segment& segment : program_.segments) {
     ReadySegment& ready = segments_.emplace_back();
     ready.segment = &segment;
-    const GroupedRange grouped = grouped_range(segment, options_.order);
+    const GroupedRange grouped = grouped_range(segment, options_.order, plans_);
     ready.first_grouped = grouped.first;
     ready.last_grouped = grouped.last;
     for (const program::Instruction& i : segment.instructions) {
@@ -103,7 +117,7 @@ int CpuExecutable::most_of_share() const {
 std::vector<int> CpuExecutable::plan_slots() const {
   std::vector<int> slots(program_.buffers.size(), 1), side(program_.buffers.size(), 0);
   for (const program::Segment& segment : program_.segments) {
-    const GroupedRange grouped = grouped_range(segment, options_.order);
+    const GroupedRange grouped = grouped_range(segment, options_.order, plans_);
     for (std::size_t i = 0; i < segment.instructions.size(); ++i) {
       const int here = grouped.holds(i) ? 2 : i < grouped.first ? 1 : 3;
       for (const auto* ids : {&segment.instructions[i].inputs, &segment.instructions[i].outputs}) {
@@ -123,7 +137,9 @@ ArenaSizes CpuExecutable::plan_memory() const {
   sizes.threads = active_;
   sizes.slots = plan_slots();
   sizes.prepared.assign(program_.buffers.size(), 0);
-  for (const auto& [id, plan] : plans_) sizes.prepared[static_cast<std::size_t>(id)] = plan->packed_floats();
+  for (const auto& [id, weights] : plans_.weights) {
+    sizes.prepared[static_cast<std::size_t>(id)] = weights->packed_floats();
+  }
   sizes.stack = plan_stack();
   sizes.passing_prepared = prepares_late_;
   return sizes;

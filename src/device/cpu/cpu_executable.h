@@ -68,7 +68,7 @@ class CpuExecutable : public Executable {
   // Devices that take turns on a core prepare their parameters when it is their turn, where the core's cache
   // is warm, instead of each keeping a prepared copy. Only for packs that go through in one group.
   const bool prepares_late_;
-  GatherPlans plans_;
+  ConvolutionPlans plans_;
   Arena arena_;
   std::size_t scratch_floats_ = 0;
   std::deque<ReadySegment> segments_;

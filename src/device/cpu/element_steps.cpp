@@ -19,8 +19,8 @@ class PrepareStep : public Step {
  public:
   PrepareStep(const Instruction& i, const StepContext& context)
       : arena_(context.arena), from_(i.inputs[0]), to_(i.outputs[0]) {
-    const auto found = context.plans.find(to_);
-    if (found != context.plans.end()) plan_ = found->second;  // else nobody reads it
+    const auto found = context.plans.weights.find(to_);
+    if (found != context.plans.weights.end()) plan_ = found->second;  // else nobody reads it
   }
   void run(const Work& work) const override {
     if (plan_)
@@ -30,7 +30,7 @@ class PrepareStep : public Step {
  private:
   const Arena& arena_;
   const BufferId from_, to_;
-  std::shared_ptr<const GatherPlan> plan_;
+  std::shared_ptr<const PreparedWeights> plan_;
 };
 
 class CheckStep : public Step {
@@ -101,25 +101,6 @@ struct Maker {
 };
 
 }  // namespace
-
-GatherPlans make_gather_plans(const program::Program& program, int most_packs, const Kernels& kernels,
-                              const CacheSizes& caches) {
-  GatherPlans plans;
-  for (const program::Segment& segment : program.segments) {
-    for (const Instruction& i : segment.instructions) {
-      if (const auto* f = std::get_if<program::Forward>(&i.operation)) {
-        plans.emplace(i.inputs[1],
-                      std::make_shared<GatherPlan>(f->convolution, GatherPlan::Direction::forward,
-                                                   f->epilogue, most_packs, kernels, caches));
-      } else if (const auto* g = std::get_if<program::InputGradient>(&i.operation)) {
-        plans.emplace(i.inputs[1],
-                      std::make_shared<GatherPlan>(g->convolution, GatherPlan::Direction::input_gradient,
-                                                   program::Epilogue::none, most_packs, kernels, caches));
-      }
-    }
-  }
-  return plans;
-}
 
 std::unique_ptr<Step> make_element_step(const Instruction& instruction, const StepContext& context) {
   return std::visit(Maker{instruction, context}, instruction.operation);

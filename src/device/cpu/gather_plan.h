@@ -4,40 +4,28 @@
 #include <cstdint>
 #include <vector>
 
+#include "device/cpu/convolution_plan.h"
 #include "device/cpu/kernels.h"
 #include "device/cpu/tiling.h"
 #include "program/geometry.h"
 
 namespace lockstep::device::cpu {
 
-class GatherPlan {
+class GatherPlan : public PreparedWeights, public ConvolutionPlan {
  public:
-  enum class Direction { forward, input_gradient };
-
   // most_packs: how many packs a linear layer may be given at once.
   GatherPlan(const program::Convolution& convolution, Direction direction, program::Epilogue epilogue,
              int most_packs, const Kernels& kernels, const CacheSizes& caches);
 
   // Packs one run can take: 1 unless the layer is linear.
-  int most_packs() const { return static_cast<int>(blocks_.size()); }
+  int most_packs() const override { return static_cast<int>(blocks_.size()); }
 
-  std::size_t packed_floats() const;
-  std::size_t scratch_floats() const;
+  // Packed: [channel block][channel tile][input channel][tap][tile].
+  std::size_t packed_floats() const override;
+  void pack(const float* weights, float* packed, int part, int parts) const override;
 
-  // Part `part` of `parts` of: weights (canonical) into [channel block][channel tile][input
-  // channel][tap][tile].
-  void pack(const float* weights, float* packed, int part, int parts) const;
-
-  struct Operands {
-    const float* input;    // x, or dy
-    const float* weights;  // packed
-    const float* bias;     // [out channel]; null: chains start at +0
-    float* output;         // y (pooled: the pooled y), or dx
-    std::uint8_t* mask;    // of relu_average_pool
-    int packs = 1;         // one behind the other, input and output
-  };
-  // Requires: scratch of scratch_floats(), used by nobody else meanwhile.
-  void run(const Operands& operands, float* scratch) const;
+  std::size_t scratch_floats() const override;
+  void run(const Operands& operands, float* scratch) const override;
 
  private:
   struct Stream {  // positions that run as one job

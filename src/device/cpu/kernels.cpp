@@ -17,6 +17,8 @@
 #include "device/cpu/simd/pixels.h"
 #include "device/cpu/simd/pooling.h"
 #include "device/cpu/simd/softmax.h"
+#include "device/cpu/simd/transpose.h"
+#include "device/cpu/simd/winograd.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lockstep::device::cpu::HWY_NAMESPACE {
@@ -58,10 +60,12 @@ constexpr Kernels make_kernels(std::string_view name) {
   row.gather_short = gather_short;
   row.relu_block = relu_block;
   row.relu_pool_block = relu_pool_block;
+  row.winograd = {make_winograd<2, 3>(), make_winograd<4, 3>(), make_winograd<2, 5>(), make_winograd<4, 5>()};
   fill_lane_chain<kMaxChainChannels, kMaxRun>(row);
   row.lane_tree = lane_tree;
   row.join_row = join_row;
   row.outer_product = outer_product;
+  row.outer_products = outer_products;
   row.transpose_pack = transpose_pack;
   row.bias_sums = bias_sums;
   row.relu = relu_all;

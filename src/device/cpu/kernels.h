@@ -26,6 +26,7 @@ struct Tap {
 struct Position {
   std::int32_t input, output;
   std::int32_t first_tap, taps;
+  std::int32_t weights = 0;
 };
 
 // One tile of output channels over a list of positions. "tile" steps lead from one Position to the next.
@@ -61,6 +62,56 @@ struct BlockJob {
   std::ptrdiff_t mask_channel, mask_row;  // bytes
 };
 using FinishBlock = void (*)(const BlockJob&);
+
+// ---- Winograd's transforms (simd/winograd.h)
+
+// A square of an image, of which these rows and columns exist: the others read as zero and are not written.
+struct TileWindow {
+  std::ptrdiff_t row, column;
+  int first_row = 0, last_row = 1 << 20, first_column = 0, last_column = 1 << 20;
+
+  bool whole(int side) const {
+    return first_row <= 0 && last_row >= side && first_column <= 0 && last_column >= side;
+  }
+};
+
+// The same tile of `count` channels (or examples), `image_next` and `frequencies_next` apart. A frequency
+// (u, v) of N x N lies (u * N + v) * frequency behind the first.
+struct IntoFrequenciesJob {
+  const float* image;  // at the tile's first element, which may lie outside
+  TileWindow window;
+  std::ptrdiff_t image_next;
+  float* frequencies;
+  std::ptrdiff_t frequency, frequencies_next;
+  int count;
+  int lanes = kPack;  // of the pack that are wanted; of weights any number, else a multiple of the target's
+};
+using IntoFrequencies = void (*)(const IntoFrequenciesJob&);
+
+struct FromFrequenciesJob {
+  const float* frequencies;
+  std::ptrdiff_t frequency, frequencies_next;
+  float* image;  // of a pooled output: at the tile's first window
+  TileWindow window;
+  std::ptrdiff_t image_next;
+  int count;
+  int lanes = kPack;
+  const float* bias = nullptr;                 // of an output: [count]
+  std::uint8_t* mask = nullptr;                // of a pooled output, at the tile's first element
+  std::ptrdiff_t mask_row = 0, mask_next = 0;  // bytes
+  int seen_rows = 0, seen_columns = 0;  // of an input gradient: these hold sums of earlier tiles already
+};
+using FromFrequencies = void (*)(const FromFrequenciesJob&);
+
+// The transforms of tiles of `tile` x `tile` outputs under a square kernel.
+struct Winograd {
+  int tile, kernel;
+  IntoFrequencies input, weights, output_gradient;                                         // Bt, G, A
+  FromFrequencies output, relu_output, relu_pool_output, input_gradient, weight_gradient;  // At (3), B, Gt
+
+  int side() const { return tile + kernel - 1; }
+};
+inline constexpr int kWinogradKinds = 4;
 
 // ---- weight gradients
 
@@ -119,11 +170,18 @@ struct OuterProductJob {
   const float* dy;  // [o][row][column][example]
   std::ptrdiff_t dy_channel, dy_row, dy_column;
   int rows, columns;         // of positions
+  bool resume;               // go on from what the target's destination holds
   int channels, vectors;     // o; vectors of the target's width that hold all i
   const JoinTarget* target;  // where the sums go, [o][i] from offset on
   std::ptrdiff_t offset, target_channel;
+  int staged_joins = 0;  // joined before the target's: sums of earlier packs of the call, last first
+  bool stages = false;  // a later pack of the call joins this sum: it waits for it, the target is not written
 };
 using OuterProduct = void (*)(const OuterProductJob&);
+
+// The same product of several packs, tile by tile; channels and vectors are those of the first.
+using OuterProducts = void (*)(const OuterProductJob* packs, int count);
+inline constexpr int kMostStaged = 4;
 
 // [channel][lane] to [lane][channel], channels a multiple of 4; steps between rows.
 using TransposePack = void (*)(const float* from, std::ptrdiff_t from_step, float* to, std::ptrdiff_t to_step,
@@ -175,10 +233,12 @@ struct Kernels {
       gather_finished;  // null: no room
   GatherShort gather_short;
   FinishBlock relu_block, relu_pool_block;
+  std::array<Winograd, kWinogradKinds> winograd;
   std::array<std::array<LaneChain, kMaxRun + 1>, kMaxChainChannels + 1> lane_chain;  // null: no room
   LaneTree lane_tree;
   JoinRow join_row;
   OuterProduct outer_product;
+  OuterProducts outer_products;
   TransposePack transpose_pack;
   void (*bias_sums)(const float* dy, int channels, int positions, float* sums);  // per lane, adds from +0
   void (*relu)(const float* x, float* y, std::size_t floats);

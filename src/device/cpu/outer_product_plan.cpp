@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/error.h"
 #include "device/cpu/bias_gradient.h"
 
 namespace lockstep::device::cpu {
@@ -10,6 +11,7 @@ namespace {
 
 constexpr std::size_t kBlockBytes = 16 << 10;  // half of a small L1
 constexpr int kFewestRows = 12;                // of a register tile
+constexpr int kStripRows = 48;                 // their dy of four packs stays in L1 beside a tile's x
 
 std::size_t size(std::ptrdiff_t n) { return static_cast<std::size_t>(n); }
 
@@ -22,6 +24,30 @@ Inside outputs_inside(int outputs, int inputs, int tap, int stride, int padding)
   while (range.first < outputs && range.first * stride + tap - padding < 0) ++range.first;
   while (range.last > range.first && (range.last - 1) * stride + tap - padding >= inputs) --range.last;
   return range;
+}
+
+// A sum that a later pack of the call joins need not travel: it waits in the stage. What is joined is always
+// the latest, so waiting sums lie above all others.
+void stage_joins(std::vector<OuterProductJob>& jobs, std::vector<JoinTarget>& targets) {
+  std::vector<const float*> waiting;
+  for (std::size_t p = 0; p < jobs.size(); ++p) {
+    JoinTarget& target = targets[p];
+    int& staged = jobs[p].staged_joins;
+    while (staged < target.joins && !waiting.empty() && target.sums[size(staged)] == waiting.back()) {
+      waiting.pop_back();
+      ++staged;
+    }
+    std::shift_left(target.sums.begin(), target.sums.end(), staged);
+    target.joins -= staged;
+    const auto joins_it = [&](const JoinTarget& later) {
+      return std::find(later.sums.begin(), later.sums.begin() + later.joins, target.destination) !=
+             later.sums.begin() + later.joins;
+    };
+    jobs[p].stages =
+        std::any_of(targets.begin() + static_cast<std::ptrdiff_t>(p) + 1, targets.end(), joins_it);
+    if (jobs[p].stages) waiting.push_back(target.destination);
+    check(waiting.size() <= kMostStaged, "{} packs at once need a deeper stage", jobs.size());
+  }
 }
 
 }  // namespace
@@ -90,20 +116,24 @@ OuterProductJob OuterProductPlan::tap_product(int tap, const float* x, const flo
 
 // A strip of the gradient meets all packs while it is in cache.
 void OuterProductPlan::run_direct(std::span<const PackOperands> packs, const float* transposed) const {
+  std::vector<JoinTarget> targets;
   std::vector<OuterProductJob> jobs;
+  targets.reserve(packs.size());
+  jobs.reserve(packs.size());
   for (std::size_t p = 0; p < packs.size(); ++p) {
     OuterProductJob& job = jobs.emplace_back(
         tap_product(0, transposed + static_cast<std::ptrdiff_t>(p) * pack_floats(), packs[p].dy));
-    job.target = &packs[p].weights;
+    job.target = &targets.emplace_back(packs[p].weights);
     job.target_channel = c_.input.channels;
   }
-  for (int first = 0; first < c_.output.channels; first += kFewestRows) {
+  stage_joins(jobs, targets);
+  for (int first = 0; first < c_.output.channels; first += kStripRows) {
     for (OuterProductJob& job : jobs) {
-      job.channels = std::min(kFewestRows, c_.output.channels - first);
+      job.channels = std::min(kStripRows, c_.output.channels - first);
       job.offset = static_cast<std::ptrdiff_t>(first) * c_.input.channels;
-      kernels_.outer_product(job);
-      job.dy += job.channels * job.dy_channel;
     }
+    kernels_.outer_products(jobs.data(), static_cast<int>(jobs.size()));
+    for (OuterProductJob& job : jobs) job.dy += job.channels * job.dy_channel;
   }
 }
 

@@ -5,6 +5,7 @@
 #include "device/cpu/lane_chain_plan.h"
 #include "device/cpu/outer_product_plan.h"
 #include "device/cpu/step.h"
+#include "device/cpu/winograd_gradient_plan.h"
 
 namespace lockstep::device::cpu {
 namespace {
@@ -79,14 +80,14 @@ class LoadStep : public PackStep {
 };
 
 // A convolution forward, or its input gradient: the latter has no bias.
-class GatherStep : public BufferStep {
+class ConvolutionStep : public BufferStep {
  public:
-  GatherStep(const Instruction& i, const StepContext& context)
-      : BufferStep(i, context), plan_(context.plans.at(i.inputs[1])) {}
+  ConvolutionStep(Direction direction, const Instruction& i, const StepContext& context)
+      : BufferStep(i, context), plan_(context.plans.layers.at({i.inputs[1], direction})) {}
   std::size_t scratch_floats() const override { return plan_->scratch_floats(); }
 
   void run(const Work& work) const override {
-    // A linear layer takes several packs at once; their numbers lie one behind the other.
+    // Where a plan takes several packs at once, their numbers lie one behind the other.
     for (int pack = work.first; pack < work.last; pack += plan_->most_packs()) {
       run_packs(work, pack, std::min(plan_->most_packs(), work.last - pack));
     }
@@ -94,7 +95,7 @@ class GatherStep : public BufferStep {
 
  private:
   void run_packs(const Work& work, int pack, int packs) const {
-    GatherPlan::Operands operands{};
+    ConvolutionPlan::Operands operands{};
     operands.input = in(0, work, pack);
     operands.weights = arena_.prepared(inputs_[1], work.workspace);
     operands.bias = inputs_.size() > 2 ? arena_.shared(inputs_[2]) : nullptr;
@@ -104,7 +105,7 @@ class GatherStep : public BufferStep {
     plan_->run(operands, work.scratch());
   }
 
-  const std::shared_ptr<const GatherPlan> plan_;
+  const std::shared_ptr<const ConvolutionPlan> plan_;
 };
 
 class LaneChainStep : public PackStep {
@@ -145,6 +146,19 @@ class OuterProductStep : public BufferStep {
  private:
   const OuterProductPlan plan_;
   const int group_;
+};
+
+class WinogradGradientStep : public PackStep {
+ public:
+  WinogradGradientStep(const program::Convolution& c, const Instruction& i, const StepContext& context)
+      : PackStep(i, context), plan_(c, context.kernels, cache_sizes()) {}
+  std::size_t scratch_floats() const override { return plan_.scratch_floats(); }
+  void run_pack(const Work& work, int pack) const override {
+    plan_.run(in(0, work, pack), in(1, work, pack), join(0, work, pack), join(1, work, pack), work.scratch());
+  }
+
+ private:
+  const WinogradGradientPlan plan_;
 };
 
 class ReluStep : public PackStep {
@@ -249,16 +263,21 @@ struct Maker {
     return std::make_unique<LoadStep>(o, i, context);
   }
   std::unique_ptr<Step> operator()(const program::Forward&) const {
-    return std::make_unique<GatherStep>(i, context);
+    return std::make_unique<ConvolutionStep>(Direction::forward, i, context);
   }
   std::unique_ptr<Step> operator()(const program::InputGradient&) const {
-    return std::make_unique<GatherStep>(i, context);
+    return std::make_unique<ConvolutionStep>(Direction::input_gradient, i, context);
   }
   std::unique_ptr<Step> operator()(const program::WeightGradient& o) const {
-    if (o.convolution.chain == arithmetic::WeightGradientAlgorithm::per_lane) {
-      return std::make_unique<LaneChainStep>(o.convolution, i, context);
+    switch (o.convolution.algorithms.weight_gradient) {
+      case arithmetic::WeightGradientAlgorithm::per_lane:
+        return std::make_unique<LaneChainStep>(o.convolution, i, context);
+      case arithmetic::WeightGradientAlgorithm::per_row:
+        return std::make_unique<OuterProductStep>(o.convolution, i, context);
+      case arithmetic::WeightGradientAlgorithm::winograd:
+        return std::make_unique<WinogradGradientStep>(o.convolution, i, context);
     }
-    return std::make_unique<OuterProductStep>(o.convolution, i, context);
+    return nullptr;
   }
   std::unique_ptr<Step> operator()(const program::UnpoolWeightGradient& o) const {
     return std::make_unique<LaneChainStep>(o.convolution, i, context);

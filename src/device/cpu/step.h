@@ -2,12 +2,11 @@
 // shared by the threads of the device and holds nothing that changes.
 #pragma once
 #include <atomic>
-#include <map>
 #include <memory>
 #include <span>
 
 #include "device/cpu/arena.h"
-#include "device/cpu/gather_plan.h"
+#include "device/cpu/convolution_plans.h"
 #include "device/device.h"
 #include "program/program.h"
 
@@ -34,15 +33,10 @@ class Step {
   virtual void run(const Work& work) const = 0;
 };
 
-// Gather plans by the prepared buffer they read: who prepares and who uses must agree on the layout.
-using GatherPlans = std::map<program::BufferId, std::shared_ptr<const GatherPlan>>;
-GatherPlans make_gather_plans(const program::Program& program, int most_packs, const Kernels& kernels,
-                              const CacheSizes& caches);
-
 struct StepContext {
   const Arena& arena;
   const Kernels& kernels;
-  const GatherPlans& plans;
+  const ConvolutionPlans& plans;
   const program::Program& program;
   int group;  // most packs in one call
 };

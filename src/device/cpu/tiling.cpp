@@ -25,6 +25,7 @@ int round_up(int value, int multiple) { return (value + multiple - 1) / multiple
 CacheSizes cache_sizes() {
   CacheSizes sizes;
   if (const long l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE); l1 > 0) sizes.l1 = static_cast<std::size_t>(l1);
+  if (const long l2 = sysconf(_SC_LEVEL2_CACHE_SIZE); l2 > 0) sizes.l2 = static_cast<std::size_t>(l2);
   return sizes;
 }
 

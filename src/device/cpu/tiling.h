@@ -8,7 +8,8 @@
 namespace lockstep::device::cpu {
 
 struct CacheSizes {
-  std::size_t l1 = 32 << 10;  // data, in bytes
+  std::size_t l1 = 32 << 10;   // data, in bytes
+  std::size_t l2 = 512 << 10;  // of a core
 };
 CacheSizes cache_sizes();  // of this processor, or the defaults where it does not say
 

@@ -53,42 +53,54 @@ HWY_NOINLINE inline void relu_pool_block(const BlockJob& job) {
 }
 
 // Back through the pool and the relu for kChannels channels at a time, so that their bias chains overlap.
-template <int kChannels>
+template <int kChannels, bool kBias>
 HWY_INLINE void unpool_channels(const UnpoolJob& job, int channel) {
   const Vec quarter = hn::Set(kTag, 0.25f);
-  HWY_UNROLL(4) for (int v = 0; v < kVectors; ++v) {
-    Vec bias[kChannels];
-    HWY_UNROLL(8) for (int o = 0; o < kChannels; ++o) {
-      bias[o] = job.bias == nullptr ? hn::Zero(kTag) : load(job.bias + (channel + o) * kPack + v * kLanes);
-    }
-    for (int row = 0; row < job.rows; ++row) {
-      const float* const dy =
-          job.dy + channel * job.dy_channel + (row / 2) * job.dy_columns * kPack + v * kLanes;
-      const std::uint8_t* const mask = job.mask + channel * job.mask_channel + row * job.mask_columns * 2;
-      float* const dx = job.dx + channel * job.dx_channel + row * job.columns * kPack + v * kLanes;
-      for (int x = 0; x < job.columns; x += 2) {
-        HWY_UNROLL(8) for (int o = 0; o < kChannels; ++o) {
-          const Vec g = finished(hn::Mul(load(dy + o * job.dy_channel + (x / 2) * kPack), quarter));
-          const std::uint8_t* const m = mask + o * job.mask_channel + x * 2;
-          const Vec left = hn::IfThenZeroElse(load_mask(m, v), g);
-          const Vec right = hn::IfThenZeroElse(load_mask(m + 2, v), g);
-          store(left, dx + o * job.dx_channel + x * kPack);
-          store(right, dx + o * job.dx_channel + (x + 1) * kPack);
-          bias[o] = hn::Add(hn::Add(bias[o], left), right);
+  const std::ptrdiff_t dy_channel = job.dy_channel, dx_channel = job.dx_channel,
+                       mask_channel = job.mask_channel;
+  Vec bias[kChannels * kVectors];
+  HWY_UNROLL(8) for (int i = 0; kBias && i < kChannels * kVectors; ++i) {
+    bias[i] = load(job.bias + channel * kPack + i * kLanes);
+  }
+  for (int row = 0; row < job.rows; ++row) {
+    const float* const dy = job.dy + channel * dy_channel + (row / 2) * job.dy_columns * kPack;
+    const std::uint8_t* const mask = job.mask + channel * mask_channel + row * job.mask_columns * 2;
+    float* const dx = job.dx + channel * dx_channel + row * job.columns * kPack;
+    for (int x = 0; x < job.columns; x += 2) {
+      HWY_UNROLL(8) for (int o = 0; o < kChannels; ++o) {
+        const MaskPair masks(mask + o * mask_channel + x * 2);
+        HWY_UNROLL(4) for (int v = 0; v < kVectors; ++v) {
+          // one rounding, and a zero is +0
+          const Vec g =
+              hn::MulAdd(load(dy + o * dy_channel + (x / 2) * kPack + v * kLanes), quarter, hn::Zero(kTag));
+          const Vec left = masks.pass(g, 0, v), right = masks.pass(g, 1, v);
+          store(left, dx + o * dx_channel + x * kPack + v * kLanes);
+          store(right, dx + o * dx_channel + (x + 1) * kPack + v * kLanes);
+          if constexpr (kBias) {
+            Vec& sum = bias[o * kVectors + v];
+            sum = hn::Add(hn::Add(sum, left), right);
+          }
         }
       }
     }
-    if (job.bias != nullptr) {
-      HWY_UNROLL(8)
-      for (int o = 0; o < kChannels; ++o) store(bias[o], job.bias + (channel + o) * kPack + v * kLanes);
-    }
+  }
+  HWY_UNROLL(8) for (int i = 0; kBias && i < kChannels * kVectors; ++i) {
+    store(bias[i], job.bias + channel * kPack + i * kLanes);
+  }
+}
+
+// All channels from `channel` on, at most kMost at a time.
+template <int kMost>
+HWY_INLINE void unpool_with_bias(const UnpoolJob& job, int channel) {
+  for (; channel + kMost <= job.channels; channel += kMost) unpool_channels<kMost, true>(job, channel);
+  if constexpr (kMost > 1) {
+    if (channel < job.channels) unpool_with_bias<kMost - 1>(job, channel);
   }
 }
 
 HWY_NOINLINE inline void unpool(const UnpoolJob& job) {
-  int c = 0;
-  for (; c + 4 <= job.channels; c += 4) unpool_channels<4>(job, c);
-  for (; c < job.channels; ++c) unpool_channels<1>(job, c);
+  if (job.bias != nullptr) return unpool_with_bias<8 / kVectors>(job, 0);
+  for (int channel = 0; channel < job.channels; ++channel) unpool_channels<1, false>(job, channel);
 }
 
 }  // namespace lockstep::device::cpu::HWY_NAMESPACE

@@ -27,7 +27,7 @@ struct Chain {
 
   HWY_INLINE Chain(const GatherJob& job, const Position& position)
       : input(job.input + position.input),
-        weights(job.weights),
+        weights(job.weights + position.weights),
         first(job.taps + position.first_tap),
         last(first + position.taps - 1) {}
   HWY_INLINE const float* input_at(const Tap* tap) const { return at(input, tap->input); }

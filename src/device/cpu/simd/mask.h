@@ -5,6 +5,9 @@
 #else
 #define LOCKSTEP_DEVICE_CPU_SIMD_MASK_H_
 #endif
+#include <cstdint>
+#include <cstring>
+
 #include "device/cpu/simd/vector.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -22,14 +25,43 @@ HWY_INLINE void store_mask(hn::Mask<Tag> mask, std::uint8_t* bytes, int v) {
   }
 }
 
-HWY_INLINE hn::Mask<Tag> load_mask(const std::uint8_t* bytes, int v) {
-  if constexpr (kLanes >= 8) {
-    return hn::LoadMaskBits(kTag, bytes + v * (kLanes / 8));
-  } else {
-    const std::uint8_t bits[8] = {static_cast<std::uint8_t>((bytes[v / 2] >> ((v % 2) * 4)) & 15)};
-    return hn::LoadMaskBits(kTag, bits);
-  }
+// The bit of each lane of two packs in a word.
+struct LaneBits {
+  alignas(64) std::uint32_t bits[2 * kVectors][kLanes];
+};
+constexpr LaneBits lane_bits() {
+  LaneBits all{};
+  for (int lane = 0; lane < 2 * kPack; ++lane) all.bits[lane / kLanes][lane % kLanes] = 1U << lane;
+  return all;
 }
+constexpr LaneBits kLaneBits = lane_bits();
+
+// The masks of two neighbouring positions: four bytes.
+class MaskPair {
+ public:
+  explicit HWY_INLINE MaskPair(const std::uint8_t* bytes) : bytes_(bytes) {
+    std::uint32_t word;
+    std::memcpy(&word, bytes, sizeof(word));
+    bits_ = hn::Set(kBitsTag, word);
+  }
+  // x where vector v of the position (0 or 1) was not blocked, else +0.
+  HWY_INLINE Vec pass(Vec x, int position, int v) const {
+    if constexpr (kLanes == kPack) {
+      return hn::IfThenZeroElse(hn::LoadMaskBits(kTag, bytes_ + 2 * position), x);
+    } else {
+      const auto own = hn::Load(kBitsTag, kLaneBits.bits[position * kVectors + v]);
+      const auto passed = hn::Eq(hn::And(bits_, own), hn::Zero(kBitsTag));
+      return hn::IfThenElseZero(hn::RebindMask(kTag, passed), x);
+    }
+  }
+
+ private:
+  using BitsTag = hn::RebindToUnsigned<Tag>;
+  static constexpr BitsTag kBitsTag{};
+
+  const std::uint8_t* bytes_;
+  hn::Vec<BitsTag> bits_;  // the word in every lane
+};
 
 }  // namespace lockstep::device::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
