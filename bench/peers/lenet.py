@@ -1,4 +1,4 @@
-"""LeNet's training step in PyTorch, as pytorch.py and ddp.py time it in turns with Lockstep.
+"""LeNet's training step in PyTorch, as pytorch.py, ddp.py and wall.py time it in turns with Lockstep.
 
 Book's LeNet, minibatches of 256, learning rate 0.2, Fashion-MNIST as float tensors in memory, no DataLoader; the loss
 is read once a turn. Times are seconds per epoch (235 steps).
@@ -22,8 +22,6 @@ if TARGET == "avx2":
 import numpy  # noqa: E402
 import torch  # noqa: E402
 from torch import nn  # noqa: E402
-from torch._dynamo import config as dynamo  # noqa: E402
-from torch._inductor import config as inductor  # noqa: E402
 
 BATCH, LEARNING_RATE, STEPS_PER_EPOCH = 256, 0.2, 235
 DATA = pathlib.Path("/usr/share/datasets/fashion-mnist")
@@ -43,11 +41,19 @@ def prepare_torch(threads):
     torch.set_num_threads(threads)
     torch.set_num_interop_threads(1)
     torch.manual_seed(0)
+
+
+def compiled(model, mode):
+    # Here, for a run that does not compile need not wait for them.
+    from torch._dynamo import config as dynamo
+    from torch._inductor import config as inductor
+
     # Every setting compiles the same function; beyond the limit, torch would run it eagerly and only warn.
     dynamo.recompile_limit = 64
     dynamo.fail_on_recompile_limit_hit = True
     if TARGET == "avx2":
         inductor.cpp.simdlen = 256
+    return torch.compile(model, mode=mode)
 
 
 def read_idx(name, header):
@@ -58,9 +64,9 @@ def read_idx(name, header):
     sys.exit(f"bench/peers: no {name} in {DATA}; install Debian's dataset-fashion-mnist")
 
 
-def load_data():
-    images = torch.from_numpy(read_idx("train-images-idx3-ubyte", 16).copy()).view(-1, 1, 28, 28).float() / 255
-    labels = torch.from_numpy(read_idx("train-labels-idx1-ubyte", 8).copy()).long()
+def load_data(part="train"):
+    images = torch.from_numpy(read_idx(f"{part}-images-idx3-ubyte", 16).copy()).view(-1, 1, 28, 28).float() / 255
+    labels = torch.from_numpy(read_idx(f"{part}-labels-idx1-ubyte", 8).copy()).long()
     return images, labels
 
 
@@ -86,7 +92,7 @@ class Setting:
     def __init__(self, name, model, mode, data, batch=BATCH):
         self.name = name
         self.optimizer = torch.optim.SGD(model.parameters(), lr=LEARNING_RATE, fused=True)
-        self.loss_of = model if MODES[mode] is None else torch.compile(model, mode=MODES[mode])
+        self.loss_of = model if MODES[mode] is None else compiled(model, MODES[mode])
         self.images, self.labels = data
         self.batch = batch
         self.position = 0
@@ -135,17 +141,22 @@ def spread(samples):
     return f"{middle:8.2f}{f'{low:.2f}-{high:.2f}':>16}"
 
 
+def print_rows(samples, unit):
+    """Medians and quartiles by name, Lockstep last, then the ratio to PyTorch's best."""
+    medians = {name: statistics.median(values) for name, values in samples.items()}
+    best = min((name for name in samples if name != "Lockstep"), key=medians.get)
+    width = max(map(len, samples)) + 2
+    print(f"{'':<{width}}{unit:>8}{'quartiles':>16}")
+    for name, values in samples.items():
+        print(f"{name:<{width}}{spread(values)}{'  best' if name == best else ''}")
+    print(f"best PyTorch seconds / Lockstep seconds: {medians[best] / medians['Lockstep']:.2f}", flush=True)
+
+
 def print_table(heading, settings, reports):
-    """Medians and quartiles of PyTorch's settings and of Lockstep's reports, then the ratio to PyTorch's best."""
-    lockstep = [report["step"]["seconds_per_epoch"] for report in reports]
-    best = min(settings, key=lambda setting: statistics.median(setting.seconds))
+    """The turns of PyTorch's settings and Lockstep's reports."""
     print(f"\nLeNet, {heading}, {len(reports)} turns each; PyTorch {torch.__version__} "
-          f"({torch.backends.cpu.get_cpu_capability()}), Lockstep ({reports[-1]['target']})")
-    width = max(len("PyTorch " + setting.name) for setting in settings) + 2
-    print(f"{'':<{width}}{'s/epoch':>8}{'quartiles':>16}")
-    for setting in settings:
-        mark = "  best" if setting is best else ""
-        print(f"{'PyTorch ' + setting.name:<{width}}{spread(setting.seconds)}{mark}")
-    print(f"{'Lockstep':<{width}}{spread(lockstep)}")
-    ratio = statistics.median(best.seconds) / statistics.median(lockstep)
-    print(f"best PyTorch seconds / Lockstep seconds: {ratio:.2f}", flush=True)
+          f"({torch.backends.cpu.get_cpu_capability()}), Lockstep ({reports[-1]['target']}, "
+          f"{reports[-1]['convolution']} convolution)")
+    samples = {"PyTorch " + setting.name: setting.seconds for setting in settings}
+    samples["Lockstep"] = [report["step"]["seconds_per_epoch"] for report in reports]
+    print_rows(samples, "s/epoch")
