@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "device/cpu/gather_plan.h"
+#include "device/cpu/window_plan.h"
 #include "device/cpu/winograd_plan.h"
 #include "device/cpu/winograd_weights.h"
 
@@ -25,10 +26,13 @@ class Planner {
         uses.forward != nullptr ? uses.forward->convolution : uses.input_gradient->convolution;
     if (c.algorithms.winograd()) return add_winograd(prepared, c, uses);
     const Direction direction = uses.forward != nullptr ? Direction::forward : Direction::input_gradient;
-    const auto plan =
-        std::make_shared<GatherPlan>(c, direction, epilogue_of(uses), most_packs_, kernels_, caches_);
-    plans_.weights.emplace(prepared, plan);
-    plans_.layers.emplace(std::pair{prepared, direction}, plan);
+    if (WindowPlan::suits(c, epilogue_of(uses))) {
+      add_direct<WindowPlan>(prepared, direction, std::make_shared<WindowPlan>(c, kernels_, caches_));
+    } else {
+      add_direct<GatherPlan>(
+          prepared, direction,
+          std::make_shared<GatherPlan>(c, direction, epilogue_of(uses), most_packs_, kernels_, caches_));
+    }
   }
 
   ConvolutionPlans take() { return std::move(plans_); }
@@ -36,6 +40,13 @@ class Planner {
  private:
   static program::Epilogue epilogue_of(const Uses& uses) {
     return uses.forward != nullptr ? uses.forward->epilogue : program::Epilogue::none;
+  }
+
+  // A plan that prepares its own weights.
+  template <class Plan>
+  void add_direct(program::BufferId prepared, Direction direction, std::shared_ptr<const Plan> plan) {
+    plans_.weights.emplace(prepared, plan);
+    plans_.layers.emplace(std::pair{prepared, direction}, plan);
   }
 
   // A pooled layer's masks do not lie one behind the other.

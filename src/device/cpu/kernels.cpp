@@ -18,6 +18,7 @@
 #include "device/cpu/simd/pooling.h"
 #include "device/cpu/simd/softmax.h"
 #include "device/cpu/simd/transpose.h"
+#include "device/cpu/simd/window.h"
 #include "device/cpu/simd/winograd.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -34,6 +35,12 @@ constexpr void fill_gather(Kernels& row) {
   } else if constexpr (kChannels > 1) {
     fill_gather<kChannels - 1, kMaxTilePositions>(row);
   }
+}
+
+template <int kChannels>
+constexpr void fill_window_row(Kernels& row) {
+  if constexpr (window_fits_registers(kChannels)) row.window_row[kChannels] = window_row<kChannels>;
+  if constexpr (kChannels > 1) fill_window_row<kChannels - 1>(row);
 }
 
 template <int kChannels, int kRun>
@@ -60,6 +67,7 @@ constexpr Kernels make_kernels(std::string_view name) {
   row.gather_short = gather_short;
   row.relu_block = relu_block;
   row.relu_pool_block = relu_pool_block;
+  fill_window_row<kMaxWindowChannels>(row);
   row.winograd = {make_winograd<2, 3>(), make_winograd<4, 3>(), make_winograd<2, 5>(), make_winograd<4, 5>()};
   fill_lane_chain<kMaxChainChannels, kMaxRun>(row);
   row.lane_tree = lane_tree;

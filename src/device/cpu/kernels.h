@@ -63,6 +63,25 @@ struct BlockJob {
 };
 using FinishBlock = void (*)(const BlockJob&);
 
+// ---- convolution, relu and 2x2 average pool in registers (simd/window.h)
+
+// One tile of output channels over a row of the pool's windows, which all use the same taps.
+struct WindowJob {
+  const float* bias;  // [channel]: accumulators begin here
+  const float* input;
+  std::ptrdiff_t input_row;  // columns are a pack apart
+  const float* weights;      // [tap][channel of the tile]
+  const std::int32_t* taps;  // where each term of a chain lies, from a position's first
+  int tap_count;             // at least 2
+  int windows;
+  float* y;  // [channel][window][lane]
+  std::ptrdiff_t y_channel;
+  std::uint8_t* mask;  // as in BlockJob
+  std::ptrdiff_t mask_channel, mask_row;
+};
+using WindowRow = void (*)(const WindowJob&);
+inline constexpr int kMaxWindowChannels = 6;
+
 // ---- Winograd's transforms (simd/winograd.h)
 
 // A square of an image, of which these rows and columns exist: the others read as zero and are not written.
@@ -233,6 +252,7 @@ struct Kernels {
       gather_finished;  // null: no room
   GatherShort gather_short;
   FinishBlock relu_block, relu_pool_block;
+  std::array<WindowRow, kMaxWindowChannels + 1> window_row;  // null: no room
   std::array<Winograd, kWinogradKinds> winograd;
   std::array<std::array<LaneChain, kMaxRun + 1>, kMaxChainChannels + 1> lane_chain;  // null: no room
   LaneTree lane_tree;

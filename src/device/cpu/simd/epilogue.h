@@ -24,28 +24,20 @@ HWY_NOINLINE inline void relu_block(const BlockJob& job) {
   }
 }
 
-// Relu, its mask, and the average of 2x2 windows: ((a + b) + (c + d)) / 4.
+// Relu, its mask, and the average of 2x2 windows.
 HWY_NOINLINE inline void relu_pool_block(const BlockJob& job) {
-  const Vec quarter = hn::Set(kTag, 0.25f), zero = hn::Zero(kTag);
-  const std::ptrdiff_t row_floats = static_cast<std::ptrdiff_t>(job.columns) * kPack;
-  const auto keep = [&](const float* z, std::uint8_t* mask, int v) HWY_ATTR {
-    const Vec x = load(z + v * kLanes);
-    const auto blocked = hn::Le(x, zero);
-    store_mask(blocked, mask, v);
-    return hn::IfThenZeroElse(blocked, x);
-  };
+  const std::ptrdiff_t row_floats = static_cast<std::ptrdiff_t>(job.columns) * kPack, mask_row = job.mask_row;
   for (int c = 0; c < job.channels; ++c) {
     for (int row = 0; row < job.rows; row += 2) {
       const float* z = job.block + (static_cast<std::ptrdiff_t>(c) * job.rows + row) * row_floats;
       float* y = job.y + c * job.y_channel + (row / 2) * job.y_row;
-      std::uint8_t* mask = job.mask + c * job.mask_channel + row * job.mask_row;
-      std::uint8_t* const below = mask + job.mask_row;
-      for (int x = 0; x < job.columns; x += 2, z += 2 * kPack, y += kPack) {
+      std::uint8_t* mask = job.mask + c * job.mask_channel + row * mask_row;
+      for (int x = 0; x < job.columns; x += 2, z += 2 * kPack, y += kPack, mask += 4) {
         HWY_UNROLL(4) for (int v = 0; v < kVectors; ++v) {
-          const Vec top = hn::Add(keep(z, mask + 2 * x, v), keep(z + kPack, mask + 2 * x + 2, v));
-          const Vec bottom = hn::Add(keep(z + row_floats, below + 2 * x, v),
-                                     keep(z + row_floats + kPack, below + 2 * x + 2, v));
-          store(hn::Mul(hn::Add(top, bottom), quarter), y + v * kLanes);
+          const float* const top = z + v * kLanes;
+          const float* const bottom = top + row_floats;
+          const Vec window[] = {load(top), load(top + kPack), load(bottom), load(bottom + kPack)};
+          store(relu_average(window, mask, mask_row, v), y + v * kLanes);
         }
       }
     }

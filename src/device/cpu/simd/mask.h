@@ -25,6 +25,21 @@ HWY_INLINE void store_mask(hn::Mask<Tag> mask, std::uint8_t* bytes, int v) {
   }
 }
 
+// Relu of vector v of a pack, and its mask.
+HWY_INLINE Vec masked_relu(Vec x, std::uint8_t* mask, int v) {
+  const auto blocked = hn::Le(x, hn::Zero(kTag));
+  store_mask(blocked, mask, v);
+  return hn::IfThenZeroElse(blocked, x);
+}
+
+// The same of a 2x2 window, top left and right, bottom left and right, and the average of the four.
+HWY_INLINE Vec relu_average(const Vec (&x)[4], std::uint8_t* mask, std::ptrdiff_t mask_row, int v) {
+  const Vec top = hn::Add(masked_relu(x[0], mask, v), masked_relu(x[1], mask + 2, v));
+  mask += mask_row;
+  const Vec bottom = hn::Add(masked_relu(x[2], mask, v), masked_relu(x[3], mask + 2, v));
+  return hn::Mul(hn::Add(top, bottom), hn::Set(kTag, 0.25f));
+}
+
 // The bit of each lane of two packs in a word.
 struct LaneBits {
   alignas(64) std::uint32_t bits[2 * kVectors][kLanes];

@@ -42,6 +42,14 @@ HWY_INLINE Vec in_register(Vec v) {
   return v;
 }
 
+// Addresses are worked out here, not ahead: g++ would rather keep those of all later terms and run out of
+// registers.
+template <class... T>
+HWY_INLINE void keep_addresses(T*&... p) {
+  const auto opaque = [](auto*& address) { asm("" : "+r"(address)); };
+  (opaque(p), ...);
+}
+
 // A finished sum: its zero is +0.
 HWY_INLINE Vec finished(Vec sum) { return hn::Add(sum, hn::Zero(kTag)); }
 

@@ -200,20 +200,13 @@ struct ReluPoolOutput {
           vector(lane / kLanes) {}
     HWY_INLINE void operator()(int y, int x, Vec v) { sums[y][x] = hn::Add(v, bias); }
     HWY_INLINE void end() const {
-      const Vec quarter = hn::Set(kTag, 0.25f);
       for (int y = 0; y < kTile; y += 2) {
         HWY_UNROLL(2) for (int x = 0; x < kTile; x += 2) {
           if (!this->inside(y, x)) continue;
-          const Vec top = hn::Add(keep(y, x), keep(y, x + 1));
-          const Vec bottom = hn::Add(keep(y + 1, x), keep(y + 1, x + 1));
-          store(hn::Mul(hn::Add(top, bottom), quarter), this->at(y / 2, x / 2));
+          const Vec window[] = {sums[y][x], sums[y][x + 1], sums[y + 1][x], sums[y + 1][x + 1]};
+          store(relu_average(window, mask + y * mask_row + x * 2, mask_row, vector), this->at(y / 2, x / 2));
         }
       }
-    }
-    HWY_INLINE Vec keep(int y, int x) const {
-      const auto blocked = hn::Le(sums[y][x], hn::Zero(kTag));
-      store_mask(blocked, mask + y * mask_row + x * 2, vector);
-      return hn::IfThenZeroElse(blocked, sums[y][x]);
     }
 
     const Vec bias;
