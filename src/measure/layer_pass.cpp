@@ -2,6 +2,7 @@
 
 #include <array>
 #include <memory>
+#include <utility>
 
 #include "base/aligned_buffer.h"
 #include "base/error.h"
@@ -88,8 +89,11 @@ LayerPass convolution_pass(const program::Program& program, Direction direction,
   n->bias = Numbers(static_cast<std::size_t>(c.output.channels));
   n->scratch = Numbers(plan->scratch_floats());
   const device::cpu::PreparedWeights& weights = *plans.weights.at(id);
-  n->prepared = Numbers(weights.packed_floats());
-  weights.pack(random_numbers(c.weights()).data(), n->prepared.data(), 0, 1);
+  n->prepared = random_numbers(c.weights());
+  if (!weights.canonical()) {
+    const Numbers parameter = std::exchange(n->prepared, Numbers(weights.packed_floats()));
+    weights.pack(parameter.data(), n->prepared.data(), 0, 1);
+  }
   return {c, plan->most_packs(), [plan, n, forward](Laps* laps) {
             plan->run({.input = n->input.data(),
                        .weights = n->prepared.data(),

@@ -56,6 +56,9 @@ Arena::Arena(const program::Program& program, const ArenaSizes& sizes)
     place.floats = place.float_memory.data();
     place.counts = place.count_memory.data();
   }
+  for (const auto& [prepared, parameter] : sizes.canonical) {
+    places_[static_cast<std::size_t>(prepared)].floats = shared(parameter);
+  }
 }
 
 void Arena::put_into_workspace(Place& place, std::size_t bytes_of_a_slot) {

@@ -4,6 +4,7 @@
 // the threads.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "arithmetic/tree.h"
@@ -17,8 +18,9 @@ struct ArenaSizes {
   int threads = 1;
   std::vector<int> slots;             // by buffer: packs that are kept at once in a workspace
   std::vector<std::size_t> prepared;  // by buffer: floats of a prepared parameter
-  int stack = 1;                      // deepest stack of partial sums
-  bool passing_prepared = false;      // prepared parameters lie in the workspace, too
+  std::map<program::BufferId, program::BufferId> canonical;  // prepared parameters that are the parameter
+  int stack = 1;                                             // deepest stack of partial sums
+  bool passing_prepared = false;                             // prepared parameters lie in the workspace, too
 };
 
 class Arena {
@@ -30,7 +32,7 @@ class Arena {
   // Shared: parameters, gradients, velocities.
   float* shared(program::BufferId id) const { return at(id).floats; }
 
-  // Shared, or in a workspace.
+  // Shared, perhaps the parameter itself, or in a workspace.
   float* prepared(program::BufferId id, std::byte* workspace) const {
     return at(id).floats != nullptr ? at(id).floats : activation(id, workspace, 0);
   }

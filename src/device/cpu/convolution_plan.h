@@ -14,6 +14,9 @@ enum class Direction { forward, input_gradient };
 class PreparedWeights {
  public:
   virtual ~PreparedWeights() = default;
+
+  // The kernels use the parameter where it lies: there is nothing to pack.
+  virtual bool canonical() const { return false; }
   virtual std::size_t packed_floats() const = 0;
 
   // Part `part` of `parts` of: weights, in canonical order, into their packed form.
@@ -31,7 +34,7 @@ class ConvolutionPlan {
 
   struct Operands {
     const float* input;    // x, or dy
-    const float* weights;  // packed
+    const float* weights;  // packed, or the parameter itself
     const float* bias;     // [out channel]; null: chains start at +0
     float* output;         // y (pooled: the pooled y), or dx
     std::uint8_t* mask;    // of relu_average_pool

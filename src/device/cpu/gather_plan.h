@@ -20,7 +20,9 @@ class GatherPlan : public PreparedWeights, public ConvolutionPlan {
   // Packs one run can take: 1 unless the layer is linear.
   int most_packs() const override { return static_cast<int>(blocks_.size()); }
 
-  // Packed: [channel block][channel tile][input channel][tap][tile].
+  // Packed: [channel block][channel group][input channel][tap][channel of the group]. The input gradient of a
+  // linear layer wants neighbouring inputs of each output, which is the canonical order.
+  bool canonical() const override { return linear_ && direction_ == Direction::input_gradient; }
   std::size_t packed_floats() const override;
   void pack(const float* weights, float* packed, int part, int parts) const override;
 
@@ -53,6 +55,8 @@ class GatherPlan : public PreparedWeights, public ConvolutionPlan {
   int list_of(const std::vector<Tap>& taps);
   bool dense() const { return epilogue_ != program::Epilogue::none; }
   Scratch divide(float* scratch) const;
+  // Where the weights of a group for `channels` input channels from `in_channel` on begin.
+  std::ptrdiff_t weights_of(int in_channel, int channels, Channels group) const;
   Channels group(std::size_t g) const { return {first_[g], first_[g + 1] - first_[g]}; }
   void run_stream(const Block& block, const Stream& stream, int in_channel, Channels channels,
                   const Operands& operands, const Scratch& scratch) const;
@@ -73,7 +77,8 @@ class GatherPlan : public PreparedWeights, public ConvolutionPlan {
   TileSize tile_;
   BlockSize block_;
   int listed_ = 1;          // input channels written out in a tap list
-  int row_ = 1;             // output channels of a group: of a row of packed weights
+  int widest_ = 1;          // output channels of a group
+  int row_ = 1;             // floats from the weights of one tap to those of the next
   std::vector<int> first_;  // channel of every group, and the end
   std::vector<Tap> taps_;
   std::vector<std::vector<Tap>> lists_;  // of one channel, and where each stands in taps_

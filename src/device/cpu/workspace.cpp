@@ -35,28 +35,31 @@ int WorkspacePool::wait_for_place() {
     free_.pop_back();
     return place;
   }
-  Waiter self;
-  queue_.push_back(&self);
+  const auto self = std::make_shared<Waiter>();
+  queue_.push_back(self);
   waiting_ = static_cast<int>(queue_.size());
   // Whoever has one gives it back after a few packs; a thread that never does is stuck, which is for the one
   // who watches the devices to say.
   constexpr std::chrono::seconds kLook{1};
-  while (self.place < 0) self.called.wait_for(lock, kLook);
-  return self.place;
+  while (self->place < 0) self->called.wait_for(lock, kLook);
+  return self->place;
 }
 
 void WorkspacePool::put_back(int place) {
   if (cores_) cores_->unbind();  // or it could not come to another core that is free
-  const Lock lock(mutex_);
-  if (queue_.empty()) {
-    free_.push_back(place);
-    return;
+  std::shared_ptr<Waiter> next;
+  {
+    const Lock lock(mutex_);
+    if (queue_.empty()) {
+      free_.push_back(place);
+      return;
+    }
+    next = std::move(queue_.front());
+    queue_.pop_front();
+    waiting_ = static_cast<int>(queue_.size());
+    next->place = place;
   }
-  Waiter& next = *queue_.front();
-  queue_.pop_front();
-  waiting_ = static_cast<int>(queue_.size());
-  next.place = place;
-  next.called.notify_all();
+  next->called.notify_all();  // without the lock, which is the first thing it wants
 }
 
 std::byte* WorkspacePool::memory_of(int place) {

@@ -59,10 +59,11 @@ class WorkspacePool {
 
   Mutex mutex_;
   std::vector<AlignedBuffer<std::byte>> workspaces_ GUARDED_BY(mutex_);
-  std::size_t bytes_ GUARDED_BY(mutex_) = 0;      // of each
-  std::vector<int> free_ GUARDED_BY(mutex_);      // last in, first out: the warm one
-  std::deque<Waiter*> queue_ GUARDED_BY(mutex_);  // first come, first served
-  std::atomic<int> waiting_{0};                   // the queue's length, cheap to look at
+  std::size_t bytes_ GUARDED_BY(mutex_) = 0;  // of each
+  std::vector<int> free_ GUARDED_BY(mutex_);  // last in, first out: the warm one
+  // First come, first served. Shared by who waits and who calls it: the call comes after the lock.
+  std::deque<std::shared_ptr<Waiter>> queue_ GUARDED_BY(mutex_);
+  std::atomic<int> waiting_{0};  // the queue's length, cheap to look at
 };
 
 }  // namespace lockstep::device::cpu

@@ -43,6 +43,16 @@ struct Mailbox {
     }
     return true;
   }
+  // For what is no note. Whoever sleeps until notes arrive need not wake for it.
+  void tell_that_sends_are_done() {
+    ++changes;
+    bool wakes = false;
+    {
+      const Lock lock(mutex);
+      wakes = asleep && has_what_it_needs();
+    }
+    if (wakes) bell.notify_all();
+  }
   void ring() {
     ++changes;
     const Lock lock(mutex);
@@ -98,7 +108,7 @@ class ThreadTransport final : public Transport {
     const Started& started = found->second;
     const auto done = [&] {
       throw_if_aborted();
-      if (started.progress->left > 0) copy_what_is_here();
+      if (started.progress->left > 0 && box_.changes != seen_) copy_what_is_here();
       return started.progress->left == 0;
     };
     if (!done() &&
@@ -131,6 +141,11 @@ class ThreadTransport final : public Transport {
     std::span<float> to;
     std::shared_ptr<Progress> progress;
   };
+  struct Match {
+    std::size_t peer;
+    Note note;
+    Wanted wanted;
+  };
 
   void throw_if_aborted() const {
     if (hub_->aborted) throw Error(Fault::device, "the exchange was aborted");
@@ -138,36 +153,40 @@ class ThreadTransport final : public Transport {
 
   void leave_note(std::size_t peer, Note note) {
     Mailbox& box = hub_->boxes[peer];
-    const Lock lock(box.mutex);
-    box.notes[rank_].push_back(std::move(note));
-    const std::uint64_t arrived = ++box.arrived[rank_];
-    ++box.changes;
-    if (box.asleep && arrived == box.needed[rank_] && box.has_what_it_needs()) box.bell.notify_all();
+    bool wakes = false;
+    {
+      const Lock lock(box.mutex);
+      box.notes[rank_].push_back(std::move(note));
+      const std::uint64_t arrived = ++box.arrived[rank_];
+      ++box.changes;
+      wakes = box.asleep && arrived == box.needed[rank_] && box.has_what_it_needs();
+    }
+    if (wakes) box.bell.notify_all();  // without the lock, which is the first thing the sleeper wants
   }
 
   void copy_what_is_here() {
-    const std::uint64_t changes = box_.changes;
-    for (std::size_t peer = 0; peer < waiting_.size(); ++peer) {
-      Note note;
-      while (!waiting_[peer].empty() && take_note(peer, note)) {
-        const Wanted wanted = std::move(waiting_[peer].front());
-        waiting_[peer].pop_front();
-        check(note.numbers.size() == wanted.to.size(), "rank {} sent {} numbers where rank {} expects {}",
-              peer, note.numbers.size(), rank_, wanted.to.size());
-        std::memcpy(wanted.to.data(), note.numbers.data(), note.numbers.size_bytes());
-        --wanted.progress->left;
-        if (--note.sender_progress->left == 0) note.sender->ring();
-      }
+    for (const auto& [peer, note, wanted] : take_notes()) {
+      check(note.numbers.size() == wanted.to.size(), "rank {} sent {} numbers where rank {} expects {}", peer,
+            note.numbers.size(), rank_, wanted.to.size());
+      std::memcpy(wanted.to.data(), note.numbers.data(), note.numbers.size_bytes());
+      --wanted.progress->left;
+      if (--note.sender_progress->left == 0) note.sender->tell_that_sends_are_done();
     }
-    seen_ = changes;
   }
 
-  bool take_note(std::size_t peer, Note& note) {
+  // The notes that somebody wants, with who wants them.
+  std::vector<Match> take_notes() {
+    std::vector<Match> matches;
     const Lock lock(box_.mutex);
-    if (box_.notes[peer].empty()) return false;
-    note = std::move(box_.notes[peer].front());
-    box_.notes[peer].pop_front();
-    return true;
+    seen_ = box_.changes;
+    for (std::size_t peer = 0; peer < waiting_.size(); ++peer) {
+      std::deque<Note>& notes = box_.notes[peer];
+      std::deque<Wanted>& wanted = waiting_[peer];
+      for (; !wanted.empty() && !notes.empty(); wanted.pop_front(), notes.pop_front()) {
+        matches.push_back({peer, std::move(notes.front()), std::move(wanted.front())});
+      }
+    }
+    return matches;
   }
 
   template <class Done>
