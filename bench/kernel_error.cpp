@@ -4,11 +4,11 @@
 //
 // The naive twins compute it. The kernels have their bits (the tests hold that), and twins take plain
 // tensors.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <exception>
 #include <functional>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -20,6 +20,7 @@
 #include "arithmetic/reference/relu.h"
 #include "arithmetic/reference/softmax_cross_entropy.h"
 #include "arithmetic/reference/winograd.h"
+#include "base/error.h"
 #include "base/random.h"
 #include "data/dataset.h"
 #include "model/zoo.h"
@@ -114,7 +115,7 @@ void print_errors(const Operands& o) {
 }
 
 constexpr ConvolutionShape kConv2{
-    .in_channels = 20, .out_channels = 50, .height = 12, .width = 12, .kernel_height = 5, .kernel_width = 5};
+    .in_channels = 20, .out_channels = 50, .height = 13, .width = 13, .kernel_height = 5, .kernel_width = 5};
 
 // x, weights and dy of LeNet's second convolution at the first 256 pictures of the test set.
 Operands trained(const char* path) {
@@ -126,15 +127,19 @@ Operands trained(const char* path) {
   for (const std::uint8_t pixel : std::span(test.pixels).first(kExamples * test.example_bytes()))
     images.push_back(static_cast<float>(pixel) / 255.0f);
   std::vector<Tensor> parameters;
-  for (const store::Tensor& tensor : store::read_tensor_file(path).tensors)
-    parameters.push_back(tensor.values);
+  const store::TensorFile file = store::read_tensor_file(path);
+  for (const model::Parameter& parameter : model::parameters_of(lenet)) {
+    const auto tensor = std::ranges::find(file.tensors, parameter.name, &store::Tensor::name);
+    if (tensor == file.tensors.end()) throw Error(Fault::data, "{} has no {}", path, parameter.name);
+    parameters.push_back(tensor->values);
+  }
   // layers: conv1 relu pool conv2 relu pool flatten linear relu linear
   const std::vector<Tensor> a = reference::forward(lenet, parameters, kExamples, images);
   const reference::Loss loss = reference::softmax_cross_entropy(10, a.back(), labels);
   Tensor dy = reference::linear_input_gradient({128, 10}, kExamples, loss.dz, parameters[6]);
   dy = reference::relu_gradient(a[9], dy);
   dy = reference::linear_input_gradient({800, 128}, kExamples, dy, parameters[4]);
-  dy = reference::average_pool_gradient({50, 8, 8, 2, 2, 2, 2}, kExamples, dy);
+  dy = reference::average_pool_gradient({50, 9, 9, 2, 2, 2, 2}, kExamples, dy);
   dy = reference::relu_gradient(a[5], dy);
   return {"trained LeNet, conv2", kConv2, kExamples, a[3], parameters[2], dy};
 }

@@ -26,6 +26,8 @@ class OuterTile {
   // Floats of the tile's sums in memory.
   static constexpr int kFloats = kChannels * kWidth * kLanes;
 
+  HWY_INLINE OuterTile() {}  // NOLINT(modernize-use-equals-default): that would not be code of the target
+
   HWY_INLINE void zero() {
     each([](Vec& sum, int) HWY_ATTR { sum = hn::Zero(kTag); });
   }
