@@ -137,13 +137,16 @@ ArenaSizes CpuExecutable::plan_memory() const {
   sizes.threads = active_;
   sizes.slots = plan_slots();
   sizes.prepared.assign(program_.buffers.size(), 0);
+  for (const auto& [id, weights] : plans_.weights) {
+    sizes.prepared[static_cast<std::size_t>(id)] = weights->packed_floats();
+  }
   for (const program::Segment& segment : program_.segments) {
     for (const program::Instruction& i : segment.instructions) {
       if (!std::holds_alternative<program::Prepare>(i.operation)) continue;
       const auto weights = plans_.weights.find(i.outputs[0]);
-      if (weights == plans_.weights.end()) continue;
-      sizes.prepared[static_cast<std::size_t>(i.outputs[0])] = weights->second->packed_floats();
-      if (weights->second->canonical()) sizes.canonical.emplace(i.outputs[0], i.inputs[0]);
+      if (weights == plans_.weights.end() || !weights->second->canonical()) continue;
+      sizes.prepared[static_cast<std::size_t>(i.outputs[0])] = 0;
+      sizes.canonical.emplace(i.outputs[0], i.inputs[0]);
     }
   }
   sizes.stack = plan_stack();

@@ -173,7 +173,7 @@ GatherPlan::Block GatherPlan::make_block(int row, int column, program::Extent ou
 }
 
 std::size_t GatherPlan::packed_floats() const {
-  if (canonical()) return 0;
+  if (canonical()) return size(row_) * size(in_channels_);
   return (first_.size() - 1) * size(row_) * size(in_channels_) * size(kernel_.height * kernel_.width);
 }
 

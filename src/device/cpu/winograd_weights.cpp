@@ -62,7 +62,8 @@ void WinogradWeights::pack_direction(const ProductLayout& layout, const Canonica
       for (int lane = 0; lane < job.lanes && !in_one_row; ++lane) {
         float* const to = packed + layout.weight(o + lane, c);
         for (int f = 0; f < frequencies_; ++f) {
-          to[f * layout.weight_step] = apart.values[static_cast<std::size_t>(f * kPack + lane)];
+          to[f * layout.weight_step] =
+              apart.values[static_cast<std::size_t>(f) * kPack + static_cast<std::size_t>(lane)];
         }
       }
     }
