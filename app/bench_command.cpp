@@ -22,11 +22,11 @@
 #include "model/zoo.h"
 #include "numbers.h"
 #include "output.h"
+#include "plan/device_list.h"
+#include "shares.h"
 
 namespace lockstep::app {
 namespace {
-
-constexpr WholeRange kDevices{1, 1024};
 
 class BenchCommand final : public Command {
  public:
@@ -59,6 +59,7 @@ class BenchCommand final : public Command {
       expect_no_own_options(part.parser->get_name());
       return part.command->run();
     }
+    const measure::StepSetting asked = setting(crews_.list("--devices", devices_));
     const device::cpu::Kernels& kernels =
         device::cpu::choose_kernels(environment_variable("LOCKSTEP_TARGET"));
     measure::FmaPeak peak(kernels);
@@ -71,7 +72,7 @@ class BenchCommand final : public Command {
       options.pace.seconds = seconds_;
       figures.kernels = measure::bench_kernels(options, peak);
     }
-    figures.steps = steps(peak);
+    figures.steps = steps(asked, peak);
     figures.core_peak = peak.flops_per_second();
     figures.core_peak_median = peak.median_flops_per_second();
     print_result(json_ ? bench_json(figures) : bench_table(figures));
@@ -87,10 +88,11 @@ class BenchCommand final : public Command {
   void add_step_options() {
     parser_
         ->add_option_function<std::string>(
-            "--devices",
-            [this](const std::string& text) { devices_ = whole_number("--devices", text, kDevices); },
-            "Devices of the step (default 1)")
-        ->type_name("N");
+            "--devices", [this](const std::string& text) { devices_ = text; },
+            "Devices of the step: 2, 3xcpu, gpu, cpu:0+opencl:0 or auto (default: one CPU device)")
+        ->type_name("LIST");
+    add_shares(*parser_, shares_);
+    crews_.add_probe(*parser_);
     parser_
         ->add_option_function<std::string>(
             "--threads",
@@ -122,19 +124,35 @@ class BenchCommand final : public Command {
     return measure::measure_scaling(options);
   }
 
-  std::vector<measure::StepFigure> steps(measure::FmaPeak& peak) const {
-    const int threads = threads_.value_or(default_threads(static_cast<std::size_t>(devices_)));
+  measure::StepSetting setting(const std::vector<std::string>& names) const {
+    const int threads = threads_.value_or(default_threads(names));
+    const bool only_cpu =
+        std::ranges::all_of(names, [](const std::string& name) { return plan::kind_of(name) == "cpu"; });
+    measure::StepSetting setting{static_cast<int>(names.size()), threads};
+    if (!only_cpu) setting.names = names;
+    if (shares_) setting.shares = *shares_;
+    expect_share_a_device("--shares", setting.shares, names.size());
+    return setting;
+  }
+
+  std::vector<measure::StepFigure> steps(const measure::StepSetting& asked, measure::FmaPeak& peak) {
     measure::StepBenchOptions options{.make_crew = make_bench_crew, .model = model()};
+    options.make_named_crew = [this](const std::vector<std::string>& names, int threads) {
+      return crews_.make_crew({.devices = names, .threads = threads});
+    };
     options.settings.clear();
-    if (!step_only_ && devices_ * threads > 1) options.settings.push_back({1, 1});
-    options.settings.push_back({devices_, threads});
+    if (!step_only_ && (!asked.names.empty() || asked.devices * asked.threads > 1))
+      options.settings.push_back({1, 1});
+    options.settings.push_back(asked);
     options.pace.seconds = seconds_;
     return measure::bench_steps(options, peak);
   }
 
   CLI::App* parser_ = nullptr;
   std::vector<Part> parts_;
-  int devices_ = 1;
+  std::string devices_ = "cpu:0";
+  Devices crews_;
+  std::optional<std::vector<double>> shares_;
   std::optional<int> threads_;
   std::optional<arithmetic::ConvolutionRule> convolution_;
   double seconds_ = 3;

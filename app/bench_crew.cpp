@@ -11,7 +11,7 @@ std::unique_ptr<run::Crew> make_bench_crew(int devices, int threads) {
   options.devices.clear();
   for (int device = 0; device < devices; ++device) options.devices.push_back(fmt::format("cpu:{}", device));
   options.threads = threads;
-  return make_crew(options);
+  return Devices().make_crew(options);
 }
 
 }  // namespace lockstep::app

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "arithmetic/convolution_rule.h"
+#include "plan/device_list.h"
 
 namespace lockstep::app {
 namespace {
@@ -59,6 +60,7 @@ std::string plural(int count, std::string_view what) {
 }
 
 std::string name_of(const measure::StepSetting& setting) {
+  if (!setting.names.empty()) return plan::to_text(setting.names);
   const std::string threads = plural(setting.threads, "thread");
   return setting.devices == 1 ? threads : plural(setting.devices, "device") + " x " + threads;
 }
@@ -66,9 +68,11 @@ std::string name_of(const measure::StepSetting& setting) {
 std::string step_table(const BenchFigures& figures) {
   std::string text = heading("whole step", "s an epoch") + '\n';
   for (const StepFigure& s : figures.steps) {
-    text += row(name_of(s.setting), s, figures.core_peak, figures.core_peak * s.cores,
-                fmt::format("{:.2f}", s.seconds_per_epoch())) +
-            '\n';
+    const std::string seconds = fmt::format("{:.2f}", s.seconds_per_epoch());
+    text += s.cores > 0 ? row(name_of(s.setting), s, figures.core_peak, figures.core_peak * s.cores, seconds)
+                        : fmt::format("{:<{}}{:>8.1f}{:>10}{:>12}{:>10}{:>12}", name_of(s.setting),
+                                      kNameWidth, s.flops_per_second() / kGiga, "-", "-", "-", seconds);
+    text += '\n';
   }
   return text;
 }
@@ -106,15 +110,19 @@ Json json_of(const ScalingFigure& scaling) {
 }
 
 Json json_of(const StepFigure& step, double core_peak) {
-  return {{"devices", step.setting.devices},
-          {"threads", step.setting.threads},
-          {"gflops", step.flops_per_second() / kGiga},
-          {"share", step.share(core_peak)},
-          {"share_then", step.share_then()},
-          {"seconds_per_epoch", step.seconds_per_epoch()},
-          {"quartiles",
-           {step.time.seconds.lower_quartile * StepFigure::kStepsPerEpoch,
-            step.time.seconds.upper_quartile * StepFigure::kStepsPerEpoch}}};
+  // Where other things than cores compute there is no share of their peak.
+  const bool of_cores = step.cores > 0;
+  Json json{{"devices", step.setting.devices},
+            {"threads", step.setting.threads},
+            {"gflops", step.flops_per_second() / kGiga},
+            {"share", of_cores ? Json(step.share(core_peak)) : Json()},
+            {"share_then", of_cores ? Json(step.share_then()) : Json()},
+            {"seconds_per_epoch", step.seconds_per_epoch()},
+            {"quartiles",
+             {step.time.seconds.lower_quartile * StepFigure::kStepsPerEpoch,
+              step.time.seconds.upper_quartile * StepFigure::kStepsPerEpoch}}};
+  if (!step.setting.names.empty()) json["names"] = step.setting.names;
+  return json;
 }
 
 }  // namespace

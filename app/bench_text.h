@@ -24,8 +24,9 @@ std::string bench_table(const BenchFigures& figures);
 
 // One object: target, convolution, fma_peak_gflops, fma_peak_median_gflops, kernels of {name, algorithm,
 // gflops, share}, other of {name, microseconds} for what does not multiply, step of {devices, threads,
-// gflops, share, seconds_per_epoch, quartiles} and, if it was measured, scaling of {cores, settings of {name,
-// steps_per_second, quartiles}, ratios of {of, to, ratio, quartiles}}. Requires: at least one step.
+// gflops, share, seconds_per_epoch, quartiles, names where not all are CPU devices} and, if it was measured,
+// scaling of {cores, settings of {name, steps_per_second, quartiles}, ratios of {of, to, ratio, quartiles}}.
+// Requires: at least one step.
 std::string bench_json(const BenchFigures& figures);
 
 }  // namespace lockstep::app

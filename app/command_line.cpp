@@ -18,7 +18,8 @@ constexpr const char* kFooter =
     "Results go to stdout, progress to stderr. Exit codes: 0 ok, 1 could not write or a defect, 2 usage,\n"
     "3 data or a damaged file, 4 device or host, 5 diverged, 6 bits differ, 130 interrupted, 143 "
     "terminated.\n"
-    "LOCKSTEP_TARGET=avx2 in the environment chooses the kernels, NO_COLOR=1 switches colors off.";
+    "LOCKSTEP_TARGET=avx2 in the environment chooses the kernels, NO_COLOR=1 switches colors off.\n"
+    "LOCKSTEP_CACHE=DIR is where it is remembered what GPUs have proven (default ~/.cache/lockstep).";
 
 bool looks_like_option(const std::string& argument) {
   return argument.size() > 1 && argument.starts_with('-');

@@ -3,14 +3,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <iostream>
 #include <thread>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "arithmetic/pack.h"
 #include "base/error.h"
-#include "device/cpu/cpu_device.h"
+#include "device/cpu/cores.h"
 #include "environment.h"
 #include "output.h"
 #include "plan/deal.h"
+#include "plan/device_list.h"
 
 namespace lockstep::app {
 namespace {
@@ -25,40 +30,92 @@ namespace {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
-}  // namespace
-
-int default_threads(std::size_t devices) {
-  return std::min(device::cpu::threads_of_each(static_cast<int>(devices), 0), kThreads.most);
+// Names the option in what a parser refuses.
+template <class Parse>
+auto named(std::string_view option, Parse parse) {
+  try {
+    return parse();
+  } catch (const Error& error) {
+    throw Error(error.fault(), "{}: {}", option, error.what());
+  }
 }
 
-std::unique_ptr<run::Crew> make_crew(const CrewOptions& options) {
-  const auto count = static_cast<int>(options.devices.size());
-  const int threads = device::cpu::threads_of_each(count, options.threads);
+plan::DevicesHere here(Devices& devices) {
+  return {.gpus = [&devices] { return devices.inventory().gpus(); },
+          .on_choice = [](const std::string& line) { std::cerr << line << '\n'; }};
+}
+
+}  // namespace
+
+CLI::Option* Devices::add_probe(CLI::App& parser) {
+  return parser
+      .add_option_function<std::string>(
+          "--probe",
+          [this](const std::string& text) {
+            const std::string kind = known_name("--probe", text, std::vector<std::string>{"usual", "full"});
+            set_probe(kind == "full" ? device::ProbeKind::full : device::ProbeKind::usual);
+          },
+          "What a GPU has to prove first: usual, thousands of cases, once (default); full, millions, again")
+      ->type_name("KIND");
+}
+
+std::vector<std::string> Devices::list(std::string_view option, std::string_view text) {
+  return named(option, [&] { return plan::parse_device_list(text, here(*this)); });
+}
+
+std::vector<std::vector<std::string>> Devices::settings(std::string_view option, std::string_view text) {
+  return named(option, [&] { return plan::parse_device_settings(text, here(*this)); });
+}
+
+device::Inventory& Devices::inventory() {
+  if (!inventory_) {
+    inventory_ = std::make_unique<device::Inventory>(
+        device::InventoryOptions{.cache = cache_directory(),
+                                 .cuda_library = environment_variable("LOCKSTEP_CUDA_LIBRARY"),
+                                 .nvrtc_library = environment_variable("LOCKSTEP_NVRTC_LIBRARY"),
+                                 .probe = probe_});
+  }
+  return *inventory_;
+}
+
+std::unique_ptr<run::Crew> Devices::make_crew(const CrewOptions& options) {
   const auto timeout =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options.timeout));
-  std::vector<std::unique_ptr<device::Device>> devices =
-      device::cpu::make_cpu_devices({.names = options.devices,
-                                     .threads = threads,
-                                     .target = environment_variable("LOCKSTEP_TARGET"),
-                                     .bind = options.bind,
-                                     .timeout = timeout,
-                                     .on_stuck = end_stuck_process});
-  for (std::unique_ptr<device::Device>& device : devices) {
+  device::MadeDevices made =
+      inventory().make(options.devices, {.threads = options.threads,
+                                         .target = environment_variable("LOCKSTEP_TARGET"),
+                                         .bind = options.bind,
+                                         .timeout = timeout,
+                                         .on_stuck = end_stuck_process});
+  for (std::unique_ptr<device::Device>& device : made.devices) {
     if (options.drill && options.drill->device == device->name())
       device = device::make_faulty(std::move(device), options.drill->drill, hang);
   }
   return std::make_unique<run::Crew>(
-      std::move(devices), run::Crew::Options{.timeout = timeout,
-                                             .on_stuck = end_stuck_process,
-                                             .share_cores = device::cpu::share_cores(count, threads)});
+      std::move(made.devices),
+      run::Crew::Options{.timeout = timeout, .on_stuck = end_stuck_process, .share_cores = made.share_cores});
 }
 
-std::string idle_devices(const std::vector<std::string>& devices, int batch) {
+int default_threads(const std::vector<std::string>& devices) {
+  const bool only_cpu =
+      std::ranges::all_of(devices, [](const std::string& name) { return plan::kind_of(name) == "cpu"; });
+  return only_cpu ? std::min(device::cpu::threads_of_each(static_cast<int>(devices.size()), 0), kThreads.most)
+                  : 0;
+}
+
+std::string idle_devices(const std::vector<std::string>& devices, int batch,
+                         const std::vector<double>& shares) {
+  if (shares.empty() && plan::kinds_differ(devices)) return {};  // they are yet to be measured
   const int packs = arithmetic::pack_count(batch), count = static_cast<int>(devices.size());
-  const int busy = plan::busy_holders(packs, count);
-  if (busy == count) return {};
-  const std::string& first = devices[static_cast<std::size_t>(busy)];
-  const std::string who = busy + 1 == count ? first + " has" : first + " to " + devices.back() + " have";
+  const std::vector<arithmetic::PackRange> ranges = plan::deal_packs({0, packs}, count, shares);
+  std::vector<std::string> idle;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (ranges[i].size() == 0) idle.push_back(devices[i]);
+  }
+  if (idle.empty()) return {};
+  const std::string who = idle.size() == 1 ? idle[0] + " has"
+                          : shares.empty() ? idle.front() + " to " + idle.back() + " have"
+                                           : fmt::format("{} have", fmt::join(idle, ", "));
   return fmt::format("{} nothing to compute: a minibatch of {} is {} pack{} for {} devices\n", who, batch,
                      packs, packs == 1 ? "" : "s", count);
 }

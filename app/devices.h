@@ -1,13 +1,20 @@
-// The devices that commands run on.
+// The devices that commands run on: from what people type to a crew.
 #pragma once
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "device/inventory.h"
 #include "drill.h"
 #include "numbers.h"
 #include "run/crew.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace lockstep::app {
 
@@ -22,15 +29,37 @@ struct CrewOptions {
   std::optional<DeviceDrill> drill = {};  // for the device it names, if there is one
 };
 
-// Compute threads of each of `devices` devices, if nobody says.
-int default_threads(std::size_t devices);
+// The devices of this machine as one command sees them. No library of a GPU is opened before something
+// depends on it.
+class Devices {
+ public:
+  // --probe usual|full. Requires: this outlives the parser.
+  CLI::Option* add_probe(CLI::App& parser);
 
-// CPU devices with the kernels LOCKSTEP_TARGET names if it is set. A device that makes no progress for the
-// timeout ends the process: nothing can stop a thread that is stuck. Throws Error(device) if this host has no
-// such devices, Error(usage) if there are no such kernels.
-std::unique_ptr<run::Crew> make_crew(const CrewOptions& options);
+  // What `text` names, as plan/device_list.h says; a line on stderr tells what was chosen where there was a
+  // choice. A refusal is Error(usage) and names the option.
+  std::vector<std::string> list(std::string_view option, std::string_view text);
+  std::vector<std::vector<std::string>> settings(std::string_view option, std::string_view text);
+
+  // CPU devices have the kernels LOCKSTEP_TARGET names if it is set. A device that makes no progress for the
+  // timeout ends the process: nothing can stop a thread that is stuck. Throws Error(usage) if there are no
+  // such devices or kernels, Error(device) if a device may not or cannot compute.
+  std::unique_ptr<run::Crew> make_crew(const CrewOptions& options);
+
+  device::Inventory& inventory();
+  void set_probe(device::ProbeKind probe) { probe_ = probe; }  // before anything else
+
+ private:
+  device::ProbeKind probe_ = device::ProbeKind::usual;
+  std::unique_ptr<device::Inventory> inventory_;
+};
+
+// Compute threads of each of these devices, if nobody says; 0 if some are not CPU devices, where it depends
+// on how many of them compute on the cores.
+int default_threads(const std::vector<std::string>& devices);
 
 // Devices that get no pack of a minibatch, as a line for stderr; empty if all have something to do.
-std::string idle_devices(const std::vector<std::string>& devices, int batch);
+std::string idle_devices(const std::vector<std::string>& devices, int batch,
+                         const std::vector<double>& shares = {});
 
 }  // namespace lockstep::app

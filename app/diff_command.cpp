@@ -50,6 +50,9 @@ class DiffCommand final : public Command {
             "--data", [this](const std::string& text) { data_ = given_path("--data", text); },
             "Where the IDX files are (default: where the first run had them)")
         ->type_name("DIR");
+    parser->add_option("--devices", devices_, "What replays them (default: one CPU device of all cores)")
+        ->type_name("LIST");
+    crews_.add_probe(*parser);
     return parser;
   }
 
@@ -60,9 +63,10 @@ class DiffCommand final : public Command {
       throw Error(Fault::usage, "{} and {} were trained on different data ({} and {}), which says it all", a_,
                   b_, config_a.job.data, config_b.job.data);
     const data::Split data = load(config_a);
+    const std::vector<std::string> devices = crews_.list("--devices", devices_);
     const StoredRun run_a = read_run(a_, data.train.size()), run_b = read_run(b_, data.train.size());
-    const audit::DiffResult result =
-        audit::diff(run_a.recorded, run_b.recorded, data.train, [] { return make_crew({}); });
+    const audit::DiffResult result = audit::diff(run_a.recorded, run_b.recorded, data.train,
+                                                 [&] { return crews_.make_crew({.devices = devices}); });
     print_result(job_differences(config_a, config_b) + text_of(result, run_a.recorded.record.tensors));
     return result.parting ? static_cast<int>(Fault::verification) : 0;
   }
@@ -104,7 +108,8 @@ class DiffCommand final : public Command {
     return text;
   }
 
-  std::string a_, b_;
+  std::string a_, b_, devices_ = "cpu:0";
+  Devices crews_;
   std::optional<fs::path> data_;
 };
 

@@ -26,6 +26,9 @@ DeviceDrill parse_drill(std::string_view text) {
   const std::size_t at = text.find('@'), colon = text.find(':', at);
   if (at == std::string_view::npos || colon == std::string_view::npos)
     throw Error(Fault::usage, "--drill: expected KIND@STEP:DEVICE, as in flip@3:cpu:1, found '{}'", text);
+  if (text.substr(colon + 1).starts_with("gpu"))
+    throw Error(Fault::usage, "--drill: expected a device's own name, as cuda:0, found '{}'",
+                text.substr(colon + 1));
   const std::vector<std::string> devices = plan::parse_device_list(text.substr(colon + 1));
   if (devices.size() != 1)
     throw Error(Fault::usage, "--drill: expected one device, found '{}'", text.substr(colon + 1));

@@ -14,6 +14,14 @@ std::string environment_variable(std::string_view name) {
   return {};
 }
 
+std::filesystem::path cache_directory() {
+  if (const std::string own = environment_variable("LOCKSTEP_CACHE"); !own.empty()) return own;
+  if (const std::string caches = environment_variable("XDG_CACHE_HOME"); !caches.empty())
+    return std::filesystem::path(caches) / "lockstep";
+  const std::string home = environment_variable("HOME");
+  return home.empty() ? std::filesystem::path() : std::filesystem::path(home) / ".cache" / "lockstep";
+}
+
 report::ProgressOptions progress_options() {
   report::ProgressOptions options;
   options.terminal = ::isatty(STDERR_FILENO) == 1 && environment_variable("TERM") != "dumb";

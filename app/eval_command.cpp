@@ -15,8 +15,9 @@
 #include "evaluation_text.h"
 #include "model/zoo.h"
 #include "output.h"
-#include "plan/device_list.h"
 #include "run_config_file.h"
+#include "shares.h"
+#include "train/calibrate.h"
 #include "train/evaluate.h"
 #include "weights_file.h"
 
@@ -53,8 +54,12 @@ class EvalCommand final : public Command {
             [this](const std::string& text) { threads_ = whole_number("--threads", text, kThreads); },
             "Compute threads of each device, 1 to 1,024 (default: the cores, divided among the devices)")
         ->type_name("N");
-    parser->add_option("--devices", devices_, "2, 3xcpu or cpu:0,cpu:1 (default: one device of all cores)")
+    parser
+        ->add_option("--devices", devices_,
+                     "2, 3xcpu, 2xgpu, cpu:0+opencl:0 or auto (default: one CPU device of all cores)")
         ->type_name("LIST");
+    add_shares(*parser, shares_);
+    crews_.add_probe(*parser);
     return parser;
   }
 
@@ -65,10 +70,15 @@ class EvalCommand final : public Command {
     model::Model model = model::zoo_model(model_name(config, file));
     model.convolution = convolution(config, file).value_or(model.convolution);
     const train::Weights weights = weights_in(file, model, path.string());
+    const std::vector<std::string> devices = crews_.list("--devices", devices_);
+    train::Machine machine{.shares = shares_.value_or(std::vector<double>{})};
+    expect_share_a_device("--shares", machine.shares, devices.size());
     const std::unique_ptr<run::Crew> crew =
-        make_crew({.devices = plan::parse_device_list(devices_), .threads = threads_.value_or(0)});
+        crews_.make_crew({.devices = devices, .threads = threads_.value_or(0)});
     const data::Split data = data::load_mnist_like(data_directory(config));
-    const train::Evaluation evaluation = train::Evaluator(*crew, model, data.test).evaluate(weights);
+    machine.shares = train::shares_for(*crew, {.model = model}, machine, data.test);
+    const train::Evaluation evaluation =
+        train::Evaluator(*crew, model, data.test, machine.shares).evaluate(weights);
     const std::span<const std::string> names = data::fashion_mnist_class_names();
     print_result(json_ ? evaluation_json(evaluation, names, to_hex(train::hash_of(weights)))
                        : evaluation_table(evaluation, names));
@@ -119,7 +129,9 @@ class EvalCommand final : public Command {
   std::optional<std::string> model_;
   std::optional<arithmetic::ConvolutionRule> convolution_;
   std::optional<int> threads_;
-  std::string devices_ = "1";
+  std::string devices_ = "cpu:0";
+  Devices crews_;
+  std::optional<std::vector<double>> shares_;
   bool json_ = false;
 };
 

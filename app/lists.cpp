@@ -1,8 +1,5 @@
 #include "lists.h"
 
-#include "base/error.h"
-#include "plan/device_list.h"
-
 namespace lockstep::app {
 
 std::vector<std::string_view> split_at_commas(std::string_view text) {
@@ -20,14 +17,6 @@ std::vector<const program::exchange::Kind*> all_exchanges() {
   all.reserve(program::exchange::kinds().size());
   for (const program::exchange::Kind& kind : program::exchange::kinds()) all.push_back(&kind);
   return all;
-}
-
-std::vector<std::vector<std::string>> settings_of(std::string_view option, std::string_view text) {
-  try {
-    return plan::parse_device_settings(text);
-  } catch (const Error& error) {
-    throw Error(error.fault(), "{}: {}", option, error.what());
-  }
 }
 
 }  // namespace lockstep::app

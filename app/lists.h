@@ -19,7 +19,4 @@ auto list_of(std::string_view text, Parse parse) {
 
 std::vector<const program::exchange::Kind*> all_exchanges();
 
-// Settings of devices; a refusal names the option.
-std::vector<std::vector<std::string>> settings_of(std::string_view option, std::string_view text);
-
 }  // namespace lockstep::app

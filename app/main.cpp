@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "bench_command.h"
 #include "command_line.h"
+#include "devices_command.h"
 #include "diff_command.h"
 #include "eval_command.h"
 #include "output.h"
@@ -25,6 +26,7 @@ int run(std::vector<std::string> arguments) {
   commands.push_back(make_diff_command());
   commands.push_back(make_sweep_command());
   commands.push_back(make_bench_command());
+  commands.push_back(make_devices_command());
   return CommandLine(std::move(commands)).run(std::move(arguments));
 }
 

@@ -151,6 +151,7 @@ void RunFiles::save_checkpoint(const train::TrainState& state) {
 train::RunEnd RunFiles::finish(const train::TrainResult& result, const std::vector<std::string>& devices) {
   train::RunEnd end{.epochs = result.epochs,
                     .devices = devices,
+                    .use = result.use,
                     .weights_hash = to_hex(train::hash_of(result.weights)),
                     .run_directory = directory_.string(),
                     .interrupted = result.interrupted};

@@ -41,8 +41,10 @@ class SweepCommand final : public Command {
     add("--lr", "LIST", "Learning rates, separated by commas (default 0.2)", [this](const std::string& text) {
       rates_ = list_of(text, [](std::string_view part) { return positive_number("--lr", part); });
     });
-    add("--devices", "LIST", "Settings, separated by commas (default 1,2); + joins devices inside one",
+    add("--devices", "LIST",
+        "Settings, separated by commas (default 1 and 2 of the CPU); + joins devices inside one",
         [this](const std::string& text) { devices_ = text; });
+    crews_.add_probe(*parser);
     add("--batch", "N", "Examples of a minibatch (default 256)", [this](const std::string& text) {
       job_.batch = whole_number("--batch", text, {1, 1'000'000});
     });
@@ -70,7 +72,7 @@ class SweepCommand final : public Command {
   int run() override {
     job_.model = model::zoo_model(model_);
     job_.model.convolution = convolution_.value_or(job_.model.convolution);
-    const std::vector<std::vector<std::string>> settings = settings_of("--devices", devices_);
+    const std::vector<std::vector<std::string>> settings = crews_.settings("--devices", devices_);
     const StopSignals signals;
     const data::Split data = data::load_mnist_like(data_.value_or(data::default_fashion_mnist_directory()));
     const fs::path directory = make_directory();
@@ -100,7 +102,7 @@ class SweepCommand final : public Command {
 
   // Nothing if a stop was asked for.
   std::optional<report::SweepRow> train_one(float rate, const std::vector<std::string>& devices,
-                                            const data::Split& data, const StopSignals& signals) const {
+                                            const data::Split& data, const StopSignals& signals) {
     const auto count = static_cast<int>(devices.size());
     train::Job job = job_;
     job.learning_rate = scale_lr_ ? rate * static_cast<float>(count) : rate;
@@ -108,7 +110,7 @@ class SweepCommand final : public Command {
     const std::int64_t batch = scale_batch_ ? static_cast<std::int64_t>(job.batch) * count : job.batch;
     job.batch = static_cast<int>(std::min(batch, static_cast<std::int64_t>(data.train.size())));
     report::SweepRow row{.lr = decimal(job.learning_rate), .batch = job.batch, .devices = count};
-    const std::unique_ptr<run::Crew> crew = make_crew({.devices = devices, .threads = threads_});
+    const std::unique_ptr<run::Crew> crew = crews_.make_crew({.devices = devices, .threads = threads_});
     try {
       const train::TrainResult result =
           train::train(job, data, *crew, {.stop = [&] { return signals.received() != 0; }});
@@ -124,7 +126,8 @@ class SweepCommand final : public Command {
     return row;
   }
 
-  std::string model_ = "lenet", devices_ = "1,2";
+  std::string model_ = "lenet", devices_ = "1xcpu,2xcpu";
+  Devices crews_;
   std::vector<float> rates_ = {0.2f};
   train::Job job_;
   std::optional<arithmetic::ConvolutionRule> convolution_;

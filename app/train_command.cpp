@@ -18,6 +18,7 @@
 #include "plan/device_list.h"
 #include "program/compile.h"
 #include "program/print.h"
+#include "report/device_use.h"
 #include "report/summary.h"
 #include "report/trace_file.h"
 #include "run_files.h"
@@ -72,12 +73,25 @@ double seconds_per_epoch(const std::vector<train::EpochReport>& epochs) {
   return seconds / static_cast<double>(epochs.size());
 }
 
+// What each device did: the packs it computed and where its seconds went.
+nlohmann::ordered_json use_json(const train::RunEnd& end) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const train::DeviceUse& use : end.use) {
+    all.push_back({{"packs", use.packs},
+                   {"compute", use.times.compute},
+                   {"exchange", use.times.exchange},
+                   {"wait", use.times.wait}});
+  }
+  return all;
+}
+
 std::string json_of(const train::RunEnd& end) {
   nlohmann::ordered_json json{{"accuracy", nullptr},
                               {"seconds_per_epoch", nullptr},
                               {"weights", end.weights_hash},
                               {"devices", end.devices},
                               {"run", end.run_directory}};
+  if (end.devices.size() > 1) json["use"] = use_json(end);
   if (!end.epochs.empty()) {
     json["accuracy"] = end.epochs.back().test_accuracy();
     json["seconds_per_epoch"] = seconds_per_epoch(end.epochs);
@@ -93,7 +107,7 @@ struct Resumed {
   store::FoundCheckpoint found;
 };
 
-Resumed resume(const fs::path& run, const TrainFlags& flags) {
+Resumed resume(const fs::path& run, const TrainFlags& flags, Devices& devices) {
   const std::vector<std::string> given = job_flags(flags);
   if (!given.empty())
     throw Error(Fault::usage, "--resume: the run's job stays what it is; leave out {}",
@@ -108,13 +122,13 @@ Resumed resume(const fs::path& run, const TrainFlags& flags) {
   if (flags.convolution && *flags.convolution != config.job.convolution)
     throw Error(Fault::usage, "--resume: {} trains with convolution '{}', found '{}'", run.string(),
                 arithmetic::name_of(config.job.convolution), arithmetic::name_of(*flags.convolution));
-  check_config(config, found.file.string());
+  check_config(config, found.file.string(), devices);
   const int begun = found.checkpoint.step_in_epoch > 0 ? found.checkpoint.epoch : found.checkpoint.epoch - 1;
   if (flags.epochs && *flags.epochs < begun)
     throw Error(Fault::usage, "--epochs: {} has begun {} epochs, found {}", run.string(), begun,
                 *flags.epochs);
   if (flags.epochs) config.job.epochs = *flags.epochs;
-  replace_machine(config.machine, flags);
+  replace_machine(config.machine, flags, devices);
   if (flags.data) config.machine.data_directory = kept_data_directory(*flags.data);
   return {run, std::move(lock), std::move(config), std::move(found)};
 }
@@ -124,7 +138,8 @@ train::Machine machine_of(const store::MachineConfig& config, const TrainFlags& 
           .exchange = &program::exchange::kind_named(config.exchange),
           .shard_optimizer = config.shard_optimizer,
           .record = flags.record,
-          .trace = flags.trace.has_value()};
+          .trace = flags.trace.has_value(),
+          .shares = config.shares};
 }
 
 void write_trace(AtomicFile& file, const std::vector<run::DeviceTrace>& traces) {
@@ -150,7 +165,7 @@ std::string program_text(const store::RunConfig& config, const model::Model& mod
   const program::Program program = program::compile_training(model, options);
   program::exchange::Setting setting = program::sums_of(program);
   setting.packs = arithmetic::pack_count(config.job.batch);
-  setting.shares = plan::deal_packs({0, setting.packs}, devices);
+  setting.shares = plan::deal_packs({0, setting.packs}, devices, config.machine.shares);
   setting.shard_optimizer = config.machine.shard_optimizer;
   if (device::cpu::share_cores(devices, config.machine.threads)) setting.smallest_group = run::kOneGroup;
   const std::vector<program::exchange::List> lists =
@@ -168,14 +183,14 @@ class TrainCommand final : public Command {
  public:
   CLI::App* add_to(CLI::App& app) override {
     CLI::App* const parser = app.add_subcommand("train", "Train a model on Fashion-MNIST");
-    add_flags(*parser, flags_);
+    add_flags(*parser, flags_, devices_);
     return parser;
   }
 
   int run() override {
     std::optional<Resumed> resumed;
-    if (flags_.resume) resumed = resume(*flags_.resume, flags_);
-    store::RunConfig config = resumed ? resumed->config : resolve(flags_);
+    if (flags_.resume) resumed = resume(*flags_.resume, flags_, devices_);
+    store::RunConfig config = resumed ? resumed->config : resolve(flags_, devices_);
     const model::Model model = train::model_of(config.job);
     if (flags_.print_program) {
       print_result(program_text(config, model));
@@ -183,11 +198,11 @@ class TrainCommand final : public Command {
     }
     check_drill(flags_, config.machine.devices);
     const StopSignals signals;
-    const std::unique_ptr<run::Crew> crew = make_crew({.devices = config.machine.devices,
-                                                       .threads = config.machine.threads,
-                                                       .timeout = config.machine.timeout,
-                                                       .bind = flags_.bind,
-                                                       .drill = flags_.drill});
+    const std::unique_ptr<run::Crew> crew = devices_.make_crew({.devices = config.machine.devices,
+                                                                .threads = config.machine.threads,
+                                                                .timeout = config.machine.timeout,
+                                                                .bind = flags_.bind,
+                                                                .drill = flags_.drill});
     const data::Split data = load_data(config, model, flags_);
     train::TrainOptions options{.machine = machine_of(config.machine, flags_),
                                 .stop = [&] { return signals.received() != 0; }};
@@ -198,7 +213,7 @@ class TrainCommand final : public Command {
       options.start = load_start(config, model, flags_);
     }
     const train::Job job = train::job_of(config.job, data.train.size());
-    std::cerr << idle_devices(config.machine.devices, job.batch);
+    std::cerr << idle_devices(config.machine.devices, job.batch, config.machine.shares);
 
     std::optional<AtomicFile> trace;
     if (flags_.trace) trace.emplace(*flags_.trace);
@@ -215,12 +230,13 @@ class TrainCommand final : public Command {
     const train::RunEnd end = files.finish(result, crew->names());
     if (trace) write_trace(*trace, result.traces);
     print_result(flags_.json ? json_of(end) : report::summary(end));
-    std::cerr << report::kept_in(end);
+    std::cerr << report::device_use(end) << report::kept_in(end);
     return result.interrupted ? signals.exit_code() : 0;
   }
 
  private:
   TrainFlags flags_;
+  Devices devices_;
 };
 
 }  // namespace

@@ -12,11 +12,10 @@
 #include "base/error.h"
 #include "convolution_option.h"
 #include "data/dataset.h"
-#include "devices.h"
 #include "numbers.h"
-#include "plan/device_list.h"
 #include "program/exchange/exchange.h"
 #include "run_config_file.h"
+#include "shares.h"
 #include "weights_file.h"
 
 namespace lockstep::app {
@@ -36,11 +35,11 @@ std::vector<std::string> exchanges() {
   return names;
 }
 
-store::RunConfig defaults(const TrainFlags& flags) {
+store::RunConfig defaults(const TrainFlags& flags, Devices& devices) {
   if (!flags.config) return {};
   const fs::path path = file_of(*flags.config, kConfigFile);
   store::RunConfig config = read_config(path);
-  check_config(config, path.string());
+  check_config(config, path.string(), devices);
   return config;
 }
 
@@ -78,13 +77,7 @@ std::string order_name(std::string_view name, std::string_view text) {
 std::string exchange_name(std::string_view name, std::string_view text) {
   return known_name(name, text, exchanges());
 }
-std::vector<std::string> device_names(std::string_view name, std::string_view text) {
-  try {
-    return plan::parse_device_list(text);
-  } catch (const Error& error) {
-    throw Error(error.fault(), "{}: {}", name, error.what());
-  }
-}
+std::string as_typed(std::string_view, std::string_view text) { return std::string(text); }
 
 // An option whose text becomes a value by kParse(name, text).
 template <auto kParse, class Value>
@@ -95,7 +88,7 @@ CLI::Option* add_value(CLI::App& parser, const char* name, std::optional<Value>&
 
 }  // namespace
 
-void check_config(const store::RunConfig& config, const std::string& file) {
+void check_config(store::RunConfig& config, const std::string& file, Devices& devices) {
   const auto key = [&](std::string_view name) { return fmt::format("{}: {}", file, name); };
   expect_within(key("job.batch"), config.job.batch, kBatch);
   expect_positive(key("job.lr"), config.job.lr);
@@ -105,11 +98,9 @@ void check_config(const store::RunConfig& config, const std::string& file) {
   if (config.machine.threads != 0) expect_within(key("machine.threads"), config.machine.threads, kThreads);
   expect_seconds(key("machine.timeout"), config.machine.timeout);
   known_name(key("machine.exchange"), config.machine.exchange, exchanges());
-  try {
-    plan::parse_device_list(fmt::format("{}", fmt::join(config.machine.devices, ",")));
-  } catch (const Error& error) {
-    throw Error(error.fault(), "{}: {}", key("machine.devices"), error.what());
-  }
+  config.machine.devices =
+      devices.list(key("machine.devices"), fmt::format("{}", fmt::join(config.machine.devices, ",")));
+  expect_share_a_device(key("machine.shares"), config.machine.shares, config.machine.devices.size());
 }
 
 std::string kept_data_directory(const fs::path& directory) {
@@ -122,16 +113,19 @@ std::string kept_data_directory(const fs::path& directory) {
   return text;
 }
 
-void replace_machine(store::MachineConfig& machine, const TrainFlags& flags) {
-  replace(machine.devices, flags.devices);
-  // Another number of devices wants another number of threads, unless somebody says.
+void replace_machine(store::MachineConfig& machine, const TrainFlags& flags, Devices& devices) {
+  if (flags.devices) machine.devices = devices.list("--devices", *flags.devices);
+  // Other devices want other threads and shares, unless somebody says.
   if (flags.devices && !flags.threads) machine.threads = 0;
+  if (flags.devices && !flags.shares) machine.shares.clear();
+  replace(machine.shares, flags.shares);
+  expect_share_a_device("--shares", machine.shares, machine.devices.size());
   replace(machine.threads, flags.threads);
   replace(machine.order, flags.order);
   replace(machine.exchange, flags.exchange);
   if (flags.shard_optimizer) machine.shard_optimizer = true;
   if (flags.timeout) machine.timeout = *flags.timeout;
-  if (machine.threads == 0) machine.threads = default_threads(machine.devices.size());
+  if (machine.threads == 0) machine.threads = default_threads(machine.devices);
 }
 
 std::vector<std::string> job_flags(const TrainFlags& flags) {
@@ -151,7 +145,7 @@ std::vector<std::string> job_flags(const TrainFlags& flags) {
   return given;
 }
 
-void add_flags(CLI::App& parser, TrainFlags& flags) {
+void add_flags(CLI::App& parser, TrainFlags& flags, Devices& devices) {
   const auto describe = [](CLI::Option* option, const char* type, const char* words, const char* group) {
     option->type_name(type)->description(words)->group(group);
   };
@@ -177,11 +171,13 @@ void add_flags(CLI::App& parser, TrainFlags& flags) {
            "Start from these weights instead: a safetensors file or a run directory", job);
   add_convolution(parser, flags.convolution)->group(job);
 
-  describe(add_value<device_names>(parser, "--devices", flags.devices), "LIST",
-           "2, 3xcpu or cpu:0,cpu:1 (default: one device of all cores)", machine);
+  describe(add_value<as_typed>(parser, "--devices", flags.devices), "LIST",
+           "2, 3xcpu, 2xgpu, cpu:0+opencl:0 or auto (default: one CPU device of all cores)", machine);
   describe(add_value<whole<kThreads>>(parser, "--threads", flags.threads), "N",
            "Compute threads of each device, 1 to 1,024 (default: the cores, divided among the devices)",
            machine);
+  add_shares(parser, flags.shares)->group(machine);
+  devices.add_probe(parser)->group(machine);
   describe(add_value<exchange_name>(parser, "--exchange", flags.exchange), "NAME",
            "How gradients meet: sharded, every device owns a part (default); star, all at the first",
            machine);
@@ -226,8 +222,8 @@ void add_flags(CLI::App& parser, TrainFlags& flags) {
       ->group("Output");
 }
 
-store::RunConfig resolve(const TrainFlags& flags) {
-  store::RunConfig config = defaults(flags);
+store::RunConfig resolve(const TrainFlags& flags, Devices& devices) {
+  store::RunConfig config = defaults(flags, devices);
   replace(config.job.model, flags.model);
   replace(config.job.seed, flags.seed);
   replace(config.job.batch, flags.batch);
@@ -235,7 +231,7 @@ store::RunConfig resolve(const TrainFlags& flags) {
   replace(config.job.epochs, flags.epochs);
   replace(config.job.convolution, flags.convolution);
   replace(config.job.momentum, flags.momentum);
-  replace_machine(config.machine, flags);
+  replace_machine(config.machine, flags, devices);
   scale_job(config, flags);
   config.machine.data_directory = kept_data_directory(data_directory(flags, config));
   return config;

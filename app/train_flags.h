@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "devices.h"
 #include "drill.h"
 #include "store/config_file.h"
 
@@ -17,9 +18,9 @@ class App;
 namespace lockstep::app {
 
 struct TrainFlags {
-  std::optional<std::string> model, order, exchange;
+  std::optional<std::string> model, order, exchange, devices;
   std::optional<arithmetic::ConvolutionRule> convolution;
-  std::optional<std::vector<std::string>> devices;
+  std::optional<std::vector<double>> shares;
   std::optional<int> batch, epochs, threads, checkpoint_every;
   std::optional<float> learning_rate, momentum;
   std::optional<double> timeout;
@@ -32,17 +33,19 @@ struct TrainFlags {
   bool json = false;
 };
 
-// Parsing fills `flags`; a value beyond its limits is Error(usage) then. Requires: `flags` outlives `parser`.
-void add_flags(CLI::App& parser, TrainFlags& flags);
+// Parsing fills `flags`; a value beyond its limits is Error(usage) then. Requires: `flags` and
+// `devices` outlive `parser`.
+void add_flags(CLI::App& parser, TrainFlags& flags, Devices& devices);
 
 // What a config file or checkpoint may say and this program cannot do is Error(usage) naming `file` and key.
-void check_config(const store::RunConfig& config, const std::string& file);
+// Its devices become names.
+void check_config(store::RunConfig& config, const std::string& file, Devices& devices);
 
 // A directory as a config file keeps it: absolute, in UTF-8. Throws Error(usage) naming --data.
 std::string kept_data_directory(const std::filesystem::path& directory);
 
 // What the flags say of the machine, over what is there.
-void replace_machine(store::MachineConfig& machine, const TrainFlags& flags);
+void replace_machine(store::MachineConfig& machine, const TrainFlags& flags, Devices& devices);
 
 // The flags that say what the bits depend on, by their names, as far as they were given, and those that make
 // a new run; not --epochs, which may change when a run is taken up again, nor MODEL and --convolution, which
@@ -51,6 +54,6 @@ std::vector<std::string> job_flags(const TrainFlags& flags);
 
 // Every value known but the hashes of data and starting weights, which are those the config file expects,
 // empty without one. Throws Error(usage) naming file and key for what this program cannot do.
-store::RunConfig resolve(const TrainFlags& flags);
+store::RunConfig resolve(const TrainFlags& flags, Devices& devices);
 
 }  // namespace lockstep::app

@@ -17,6 +17,7 @@
 #include "output.h"
 #include "plan/device_list.h"
 #include "report/verify_table.h"
+#include "shares.h"
 
 namespace lockstep::app {
 namespace {
@@ -70,8 +71,10 @@ class VerifyCommand final : public Command {
     };
     parser->add_option("MODEL", model_, "lenet (default) or mlp")->type_name("");
     add("--devices", "LIST",
-        "Settings, separated by commas (default 1,2,3,5,8,16); + joins devices inside one",
+        "Settings, separated by commas (default 1, 2, 3, 5, 8 and 16 of the CPU); + joins devices inside one",
         [this](const std::string& text) { devices_ = text; });
+    add_shares(*parser, shares_);
+    crews_.add_probe(*parser);
     add("--threads", "LIST",
         "Compute threads of each device, several separated by commas (default: the cores, divided)",
         [this](const std::string& text) {
@@ -118,20 +121,20 @@ class VerifyCommand final : public Command {
     const std::vector<audit::Setting> settings = make_settings();
     const data::Split data = data::load_mnist_like(data_.value_or(data::default_fashion_mnist_directory()));
     job_.batch = std::min(job_.batch, static_cast<int>(data.train.size()));
-    const std::vector<audit::SettingResult> results =
-        audit::verify({.job = job_,
-                       .data = data.train,
-                       .settings = settings,
-                       .steps = steps_,
-                       .make_crew =
-                           [this](const std::vector<std::string>& devices, int threads) {
-                             return make_crew({.devices = devices, .threads = threads, .drill = drill_});
-                           },
-                       .on_setting =
-                           [&](const audit::SettingResult& result) {
-                             std::cerr << fmt::format("{} of {}: {}\n", ++done_, settings.size(),
-                                                      result.difference ? "DIFFERS" : "equal");
-                           }});
+    const std::vector<audit::SettingResult> results = audit::verify(
+        {.job = job_,
+         .data = data.train,
+         .settings = settings,
+         .steps = steps_,
+         .make_crew =
+             [this](const std::vector<std::string>& devices, int threads) {
+               return crews_.make_crew({.devices = devices, .threads = threads, .drill = drill_});
+             },
+         .on_setting =
+             [&](const audit::SettingResult& result) {
+               std::cerr << fmt::format("{} of {}: {}\n", ++done_, settings.size(),
+                                        result.difference ? "DIFFERS" : "equal");
+             }});
     const bool equal = std::ranges::none_of(
         results, [](const audit::SettingResult& result) { return result.difference.has_value(); });
     print_result(json_ ? json_text(results, equal) : table_text(results));
@@ -139,24 +142,35 @@ class VerifyCommand final : public Command {
   }
 
  private:
-  std::vector<audit::Setting> make_settings() const {
+  std::vector<audit::Setting> make_settings() {
     std::vector<audit::Setting> settings;
-    for (const std::vector<std::string>& devices : settings_of("--devices", devices_)) {
+    for (const std::vector<std::string>& devices : crews_.settings("--devices", devices_)) {
       for (const int threads : threads_) {
         for (const program::exchange::Kind* exchange : exchanges_) {
           for (const device::Order order : orders_) {
             // One device exchanges nothing: once is enough.
             if (devices.size() == 1 && exchange != exchanges_.front()) continue;
             settings.push_back({devices,
-                                threads == 0 ? default_threads(devices.size()) : threads,
+                                threads == 0 ? default_threads(devices) : threads,
                                 {.order = order,
                                  .exchange = exchange,
-                                 .shard_optimizer = shard_optimizer_ && devices.size() > 1}});
+                                 .shard_optimizer = shard_optimizer_ && devices.size() > 1,
+                                 .shares = shares_for(devices)}});
           }
         }
       }
     }
+    if (shares_ && std::ranges::none_of(settings, [](const audit::Setting& setting) {
+          return !setting.machine.shares.empty();
+        }))
+      throw Error(Fault::usage, "--shares: expected as many numbers as a setting has devices, found {}",
+                  shares_->size());
     return settings;
+  }
+
+  // One list is for all settings with as many devices.
+  std::vector<double> shares_for(const std::vector<std::string>& devices) const {
+    return shares_ && shares_->size() == devices.size() ? *shares_ : std::vector<double>{};
   }
 
   std::string table_text(const std::vector<audit::SettingResult>& results) const {
@@ -176,7 +190,9 @@ class VerifyCommand final : public Command {
     return json.dump() + '\n';
   }
 
-  std::string model_ = "lenet", devices_ = "1,2,3,5,8,16";
+  std::string model_ = "lenet", devices_ = "1xcpu,2xcpu,3xcpu,5xcpu,8xcpu,16xcpu";
+  Devices crews_;
+  std::optional<std::vector<double>> shares_;
   std::vector<int> threads_ = {0};
   std::vector<const program::exchange::Kind*> exchanges_ = all_exchanges();
   std::vector<device::Order> orders_ = {device::Order::pack};

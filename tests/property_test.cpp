@@ -15,6 +15,7 @@
 #include "arithmetic/reference/step.h"
 #include "arithmetic/reference/update.h"
 #include "device/cpu/cpu_device.h"
+#include "opencl_devices_for_test.h"
 #include "program/compile.h"
 #include "run/runner.h"
 
@@ -46,6 +47,8 @@ struct Case {
   std::array<int, kSteps> drawn = {1, 1};  // examples, before the limit
   int devices = 1, threads = 1, star = 0, layer_order = 0, momentum = 0, shard_optimizer = 0, unfused = 0;
   int fast = 0;
+  int opencl = 0;  // bit d: device d is an OpenCL device, as far as there are any
+  int shares = 0;  // 0: equal ones
   int seed = 0;
 };
 
@@ -137,6 +140,33 @@ int examples(const Case& c, std::size_t step) {
   return static_cast<int>(std::min<std::int64_t>(c.drawn[step], most));
 }
 
+// By device: an OpenCL device, or null for a CPU device.
+std::vector<device::Device*> chosen_devices(const Case& c) {
+  std::vector<device::Device*> chosen(static_cast<std::size_t>(c.devices), nullptr);
+  std::size_t next = 0;
+  for (std::size_t d = 0; c.opencl != 0 && d < chosen.size(); ++d) {
+    if ((c.opencl >> d & 1) != 0 && next < opencl_devices().size())
+      chosen[d] = opencl_devices()[next++].get();
+  }
+  return chosen;
+}
+
+std::vector<double> shares(const Case& c) {
+  std::vector<double> weights;
+  for (int d = 0; c.shares != 0 && d < c.devices; ++d)
+    weights.push_back(1 + (c.shares * 13 + d * d * 7 + c.seed) % 9);
+  return weights;
+}
+
+std::string kinds_text(const Case& c) {
+  std::string text;
+  for (const device::Device* device : chosen_devices(c)) {
+    text += text.empty() ? "" : "+";
+    text += device != nullptr ? "opencl" : "cpu";
+  }
+  return text;
+}
+
 struct LayerText {
   std::string operator()(const model::Conv2d& l) const {
     return fmt::format("conv {} of {}x{} stride {} padding {}", l.out_channels, l.kernel.height,
@@ -159,12 +189,13 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
   out << fmt::format("input {}x{}x{}", c.channels, c.height, c.width);
   const Builder built = build(c);
   for (const model::Layer& layer : built.model().layers) out << ", " << std::visit(LayerText{}, layer.kind);
-  return out << fmt::format(
-             "; minibatches of {} and {}; {} devices of {} threads, {}, {} order{}{}{}{}; seed {}",
-             examples(c, 0), examples(c, 1), c.devices, c.threads, c.star != 0 ? "star" : "sharded",
-             c.layer_order != 0 ? "layer" : "pack", c.momentum != 0 ? ", momentum" : "",
-             c.shard_optimizer != 0 ? ", sharded optimizer" : "", c.unfused != 0 ? ", not fused" : "",
-             c.fast != 0 ? ", fast" : "", c.seed);
+  return out << fmt::format("; minibatches of {} and {}; {} of {} threads{}, {}, {} order{}{}{}{}; seed {}",
+                            examples(c, 0), examples(c, 1), kinds_text(c), c.threads,
+                            c.shares != 0 ? fmt::format(", shares {}", fmt::join(shares(c), ",")) : "",
+                            c.star != 0 ? "star" : "sharded", c.layer_order != 0 ? "layer" : "pack",
+                            c.momentum != 0 ? ", momentum" : "",
+                            c.shard_optimizer != 0 ? ", sharded optimizer" : "",
+                            c.unfused != 0 ? ", not fused" : "", c.fast != 0 ? ", fast" : "", c.seed);
 }
 
 // Evenly over the whole range from the first case on; RapidCheck alone would begin with small numbers only.
@@ -205,7 +236,9 @@ rc::Gen<Case> any_case() {
       set(&Case::devices, rc::gen::weightedOneOf<int>({{9, from(1, 6)}, {1, from(1, 12)}})),
       set(&Case::threads, from(1, 3)), set(&Case::star, from(0, 1)), set(&Case::layer_order, from(0, 1)),
       set(&Case::momentum, from(0, 1)), set(&Case::shard_optimizer, from(0, 1)),
-      set(&Case::unfused, from(0, 1)), set(&Case::fast, from(0, 1)), set(&Case::seed, from(0, 1000)));
+      set(&Case::unfused, from(0, 1)), set(&Case::fast, from(0, 1)),
+      set(&Case::opencl, rc::gen::weightedOneOf<int>({{7, from(0, 0)}, {1, from(1, 63)}})),
+      set(&Case::shares, from(0, 3)), set(&Case::seed, from(0, 1000)));
 }
 
 // The pictures of a case, half of their pixels black.
@@ -285,12 +318,24 @@ std::vector<program::Program> compile(const Case& c, const exchange::Kind& kind)
   return programs;
 }
 
-std::vector<std::unique_ptr<device::Device>> make_devices(const Case& c) {
-  std::vector<std::string> names;
-  names.reserve(static_cast<std::size_t>(c.devices));
-  for (int device = 0; device < c.devices; ++device) names.push_back(fmt::format("cpu:{}", device));
-  return device::cpu::make_cpu_devices({.names = names, .threads = c.threads, .bind = false});
-}
+// The devices of a case: its own of the CPU, and those of OpenCL that it shares with others.
+struct CaseDevices {
+  std::vector<std::unique_ptr<device::Device>> own;
+  std::vector<device::Device*> all;
+
+  explicit CaseDevices(const Case& c) : all(chosen_devices(c)) {
+    std::vector<std::string> names;
+    for (int d = 0; d < c.devices; ++d) {
+      if (all[static_cast<std::size_t>(d)] == nullptr) names.push_back(fmt::format("cpu:{}", d));
+    }
+    if (names.empty()) return;
+    own = device::cpu::make_cpu_devices({.names = names, .threads = c.threads, .bind = false});
+    auto next = own.begin();
+    for (device::Device*& device : all) {
+      if (device == nullptr) device = (next++)->get();
+    }
+  }
+};
 
 std::vector<std::uint32_t> bits(const std::vector<Tensor>& tensors) {
   std::vector<std::uint32_t> all;
@@ -302,12 +347,14 @@ std::vector<std::uint32_t> bits(const std::vector<Tensor>& tensors) {
 
 void expect_twins(const Case& c) {
   const exchange::Kind& kind = exchange::kind_named(c.star != 0 ? "star" : "sharded");
-  run::Crew crew(make_devices(c), {.timeout = std::chrono::seconds(20), .share_cores = true});
+  const CaseDevices devices(c);
+  run::Crew crew(devices.all, {.timeout = std::chrono::seconds(20), .share_cores = true});
   run::Runner runner(crew, compile(c, kind),
                      {.most_examples = std::max(examples(c, 0), examples(c, 1)),
                       .order = c.layer_order != 0 ? device::Order::layer : device::Order::pack,
                       .exchange = &kind,
-                      .shard_optimizer = c.shard_optimizer != 0});
+                      .shard_optimizer = c.shard_optimizer != 0,
+                      .shares = shares(c)});
   Twin twin(c);
   runner.upload(twin.weights);
   const Examples set(c);

@@ -53,7 +53,7 @@ Shards split_batch(const Tensor& X, const Tensor& y, const std::vector<std::stri
 // Devices that work together.
 class Devices {
  public:
-  // "2", "3xcpu", "cpu:0,cpu:1". Throws Error(usage).
+  // "2", "3xcpu", "cpu:0,opencl:0". Throws Error(usage), or Error(device) if one may not compute.
   explicit Devices(std::string_view list);
   ~Devices();
   Devices(Devices&&) noexcept;

@@ -15,7 +15,7 @@ struct EvaluateOptions {
   Model model = lenet();
   Weights weights = {};
   Dataset data;  // its test set is used
-  std::string devices = "1";
+  std::string devices = "cpu:0";
   int threads = 0;
 };
 

@@ -27,7 +27,7 @@ struct Epoch {
 struct TrainOptions {
   Model model = lenet();
   Dataset data;
-  std::string devices = "1";  // a count, 3xcpu, or cpu:0,cpu:1
+  std::string devices = "cpu:0";  // a count, 3xcpu, 2xgpu, cpu:0,opencl:0, or auto
   int batch = 256;
   float lr = 0.2f;
   int epochs = 10;

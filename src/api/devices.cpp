@@ -1,7 +1,7 @@
 #include "api/devices.h"
 
 #include "base/error.h"
-#include "device/cpu/cpu_device.h"
+#include "device/inventory.h"
 #include "plan/device_list.h"
 
 namespace lockstep {
@@ -10,21 +10,27 @@ namespace {
 
 constexpr int kMostThreads = 1024;
 
-}  // namespace
-
-std::unique_ptr<run::Crew> make_crew(const std::vector<std::string>& names, int threads) {
+std::unique_ptr<run::Crew> make_crew(device::Inventory& inventory, const std::vector<std::string>& names,
+                                     int threads) {
   if (threads < 0 || threads > kMostThreads)
     throw Error(Fault::usage, "threads: expected 1 to {}, or 0 for every core, found {}", kMostThreads,
                 threads);
-  const int devices = static_cast<int>(names.size());
-  const int each = device::cpu::threads_of_each(devices, threads);
-  return std::make_unique<run::Crew>(
-      device::cpu::make_cpu_devices({.names = names, .threads = each}),
-      run::Crew::Options{.share_cores = device::cpu::share_cores(devices, each)});
+  device::MadeDevices made = inventory.make(names, {.threads = threads});
+  return std::make_unique<run::Crew>(std::move(made.devices),
+                                     run::Crew::Options{.share_cores = made.share_cores});
+}
+
+}  // namespace
+
+std::unique_ptr<run::Crew> make_crew(const std::vector<std::string>& names, int threads) {
+  device::Inventory inventory;
+  return make_crew(inventory, names, threads);
 }
 
 std::unique_ptr<run::Crew> make_crew(std::string_view list, int threads) {
-  return make_crew(plan::parse_device_list(list), threads);
+  device::Inventory inventory;
+  return make_crew(inventory, plan::parse_device_list(list, {.gpus = [&] { return inventory.gpus(); }}),
+                   threads);
 }
 
 }  // namespace api

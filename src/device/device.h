@@ -1,5 +1,6 @@
 // A device: something that holds a program's memory and runs its instructions. It knows no strategy.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,9 +30,19 @@ struct StepInput {
 // Which loop is outside where a segment runs over packs. The bits are the same.
 enum class Order { pack, layer };
 
+// Something a device did by itself, on the host's clock.
+struct WorkSpan {
+  bool exchange = false;  // or computing
+  std::string name = {};
+  std::chrono::steady_clock::time_point start = {}, end = {};
+};
+
 struct LoadOptions {
   int most_examples = 256;  // of a step, over all devices
   Order order = Order::pack;
+  bool alone = true;    // no other device takes part in the step
+  bool trace = false;   // what the device does by itself is timed
+  bool direct = false;  // numbers() of an exchange may lie in the device's memory: all others reach them
   // The device's part of a minibatch of so many packs.
   std::function<arithmetic::PackRange(int packs)> share = [](int packs) {
     return arithmetic::PackRange{0, packs};
@@ -72,13 +83,25 @@ class Executable {
   // Runs a segment. False if a Check in it found something that is not finite.
   [[nodiscard]] virtual bool run(std::size_t segment, const StepInput& input, Watcher& watcher) = 0;
 
-  // ---- what an exchange needs. Memory stays where it is.
+  // Does the device work by itself while the host goes on? Then run() only gives it work.
+  virtual bool works_in_background() const = 0;
+  // What it did by itself since it was last asked, if it was loaded with `trace`.
+  virtual std::vector<WorkSpan> take_spans() = 0;
+
+  // ---- what an exchange needs. Others read and write numbers() in the host's memory; a device that computes
+  // in memory of its own brings them there and back.
 
   // Makes the inbox at least this large. Not during a step.
   virtual void reserve_inbox(std::size_t floats) = 0;
 
-  // The numbers of a place, but for a verdict's. What is held is gathered from the device's threads first.
+  // The numbers of a place, but for a verdict's, where others read or write them. They stay where they are.
   virtual std::span<float> numbers(const program::exchange::Place& place) = 0;
+
+  // Returns when numbers() of these places are what the device has computed: before they are sent.
+  virtual void publish(std::span<const program::exchange::Place> places) = 0;
+
+  // What others have written to numbers() of these places is what the device goes on with.
+  virtual void deliver(std::span<const program::exchange::Place> places) = 0;
 
   // Can it join while a segment runs, on the thread that calls its watcher?
   virtual bool joins_beside_work() const = 0;
@@ -102,6 +125,12 @@ class Device {
   // Brings the calling thread, which is going to drive the device, to the device's cores; what it returns
   // brings it back. Null where there is nothing to do.
   [[nodiscard]] virtual std::unique_ptr<ThreadPlace> adopt_thread() = 0;
+
+  // Can it copy straight from the memory of `other`? If every device of a crew can from every other, all are
+  // loaded with `direct`, and copy() is how numbers get from one to the other.
+  virtual bool reaches(const Device& other) const = 0;
+  // Returns when it is done. Called by the thread that drives the device.
+  virtual void copy(std::span<const float> from, std::span<float> to) = 0;
 };
 
 }  // namespace lockstep::device

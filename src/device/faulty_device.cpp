@@ -93,8 +93,12 @@ class FaultyExecutable final : public Executable {
     inner_->download_activation(buffer, example, values);
   }
   std::vector<std::int64_t> tally() const override { return inner_->tally(); }
+  bool works_in_background() const override { return inner_->works_in_background(); }
+  std::vector<WorkSpan> take_spans() override { return inner_->take_spans(); }
   void reserve_inbox(std::size_t floats) override { inner_->reserve_inbox(floats); }
   std::span<float> numbers(const program::exchange::Place& place) override { return inner_->numbers(place); }
+  void publish(std::span<const program::exchange::Place> places) override { inner_->publish(places); }
+  void deliver(std::span<const program::exchange::Place> places) override { inner_->deliver(places); }
   bool joins_beside_work() const override { return inner_->joins_beside_work(); }
   void join(std::span<const program::exchange::Join> joins, const StepInput& input) override {
     inner_->join(joins, input);
@@ -156,6 +160,8 @@ class FaultyDevice final : public Device {
     return std::make_unique<FaultyExecutable>(std::move(executable), program, drill_, hang_);
   }
   std::unique_ptr<ThreadPlace> adopt_thread() override { return inner_->adopt_thread(); }
+  bool reaches(const Device& other) const override { return inner_->reaches(other); }
+  void copy(std::span<const float> from, std::span<float> to) override { inner_->copy(from, to); }
 
  private:
   const std::unique_ptr<Device> inner_;

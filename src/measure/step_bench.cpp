@@ -5,8 +5,26 @@
 #include "device/cpu/cores.h"
 #include "measure/training_step.h"
 #include "measure/turns.h"
+#include "plan/device_list.h"
+#include "train/calibrate.h"
 
 namespace lockstep::measure {
+namespace {
+
+std::unique_ptr<TrainingStep> make_step(const StepBenchOptions& options, const StepSetting& setting,
+                                        const SyntheticMinibatch& minibatch) {
+  std::unique_ptr<run::Crew> crew = setting.names.empty()
+                                        ? options.make_crew(setting.devices, setting.threads)
+                                        : options.make_named_crew(setting.names, setting.threads);
+  std::vector<double> shares = setting.shares;
+  if (shares.empty() && plan::kinds_differ(crew->names()))
+    shares = train::measure_speeds(*crew, {.model = options.model}, minibatch.step_input().minibatch,
+                                   device::Order::pack);
+  return std::make_unique<TrainingStep>(std::move(crew), options.model, minibatch,
+                                        run::RunnerOptions{.shares = std::move(shares)});
+}
+
+}  // namespace
 
 std::vector<StepFigure> bench_steps(const StepBenchOptions& options, FmaPeak& peak) {
   const model::Model& model = options.model;
@@ -14,15 +32,15 @@ std::vector<StepFigure> bench_steps(const StepBenchOptions& options, FmaPeak& pe
   std::vector<std::unique_ptr<TrainingStep>> steps;
   std::vector<std::function<void()>> runs;
   for (const StepSetting& setting : options.settings) {
-    steps.push_back(std::make_unique<TrainingStep>(options.make_crew(setting.devices, setting.threads), model,
-                                                   minibatch));
+    steps.push_back(make_step(options, setting, minibatch));
     runs.emplace_back([step = steps.back().get()] { step->run(); });
   }
   const std::vector<Timing> times = take_turns(options.pace, peak, runs);
   std::vector<StepFigure> figures;
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    const StepSetting setting = options.settings[i];
-    figures.push_back({setting, setting.cores_of(device::cpu::usable_cores()), steps[i]->flops(), times[i]});
+    const StepSetting& setting = options.settings[i];
+    const int cores = setting.names.empty() ? setting.cores_of(device::cpu::usable_cores()) : 0;
+    figures.push_back({setting, cores, steps[i]->flops(), times[i]});
   }
   return figures;
 }

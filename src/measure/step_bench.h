@@ -1,6 +1,9 @@
 // The whole training step, on several numbers of devices and threads.
 #pragma once
 #include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "measure/fma_peak.h"
@@ -14,13 +17,17 @@ namespace lockstep::measure {
 struct StepSetting {
   int devices = 1, threads = 1;  // of each device
 
+  // Not empty: these devices, which are not all CPU devices, and threads may be 0, as in make_named_crew.
+  std::vector<std::string> names = {};
+  std::vector<double> shares = {};  // of the packs; empty: see train/calibrate.h
+
   // How many of `usable` it can keep busy.
   int cores_of(int usable) const { return std::min(devices * threads, usable); }
 };
 
 struct StepFigure {
   StepSetting setting;
-  int cores = 1;     // that it can keep busy
+  int cores = 1;     // that it can keep busy; 0: other things than cores compute
   double flops = 0;  // of a step, only what reaches the loss
   Timing time;       // of a step
 
@@ -36,6 +43,8 @@ struct StepFigure {
 
 struct StepBenchOptions {
   MakeCrew make_crew;
+  std::function<std::unique_ptr<run::Crew>(const std::vector<std::string>& names, int threads)>
+      make_named_crew = nullptr;  // for settings with names
   model::Model model = model::lenet();
   std::vector<StepSetting> settings{{}};
   int examples = 256;

@@ -34,6 +34,10 @@ class UnorderedExecutable final : public device::Executable {
   }
   void reserve_inbox(std::size_t floats) override { inner_->reserve_inbox(floats); }
   std::span<float> numbers(const exchange::Place& place) override { return inner_->numbers(place); }
+  bool works_in_background() const override { return inner_->works_in_background(); }
+  std::vector<device::WorkSpan> take_spans() override { return inner_->take_spans(); }
+  void publish(std::span<const exchange::Place> places) override { inner_->publish(places); }
+  void deliver(std::span<const exchange::Place> places) override { inner_->deliver(places); }
   bool joins_beside_work() const override { return inner_->joins_beside_work(); }
   bool check(std::span<const exchange::Range> gradients) override { return inner_->check(gradients); }
   void update(std::span<const exchange::Update> updates, const StepInput& input) override {
@@ -81,6 +85,8 @@ class UnorderedDevice final : public device::Device {
     return std::make_unique<UnorderedExecutable>(inner_.load(program, options), kernels_);
   }
   std::unique_ptr<device::ThreadPlace> adopt_thread() override { return inner_.adopt_thread(); }
+  bool reaches(const device::Device& other) const override { return inner_.reaches(other); }
+  void copy(std::span<const float> from, std::span<float> to) override { inner_.copy(from, to); }
 
  private:
   const std::shared_ptr<run::Crew> crew_;  // owns the device; its own workers sleep

@@ -1,5 +1,6 @@
 // Who gets which packs of a minibatch.
 #pragma once
+#include <span>
 #include <vector>
 
 #include "arithmetic/tree.h"
@@ -10,7 +11,10 @@ namespace lockstep::plan {
 // more holders than packs the last ones get nothing.
 std::vector<arithmetic::PackRange> deal_packs(arithmetic::PackRange packs, int holders);
 
-// How many of `holders` get a pack.
-int busy_holders(int packs, int holders);
+// Consecutive shares in proportion to the holders' weights, which are finite and above 0: each gets the whole
+// packs of its part, the packs that are left go to the largest remainders, of equal ones to the first. Equal
+// weights give what the counts above give; no weights at all mean equal ones.
+std::vector<arithmetic::PackRange> deal_packs(arithmetic::PackRange packs, int holders,
+                                              std::span<const double> weights);
 
 }  // namespace lockstep::plan

@@ -1,8 +1,12 @@
-// Device names as people type them: `kind:i` is one device, a count stands first.
-//   2           two of the best kind there is
-//   3xcpu       cpu:0, cpu:1, cpu:2
-//   cpu:0,cpu:4 these two; + joins as well
+// Device names as people type them: `kind:i` is one device, a count stands first. Kinds are cpu, opencl and
+// cuda; gpu means the GPUs of this machine, whatever they speak.
+//   2             two of the best kind there is: GPUs if there are two, else cpu:0, cpu:1
+//   3xcpu         cpu:0, cpu:1, cpu:2
+//   gpu, 2xgpu    the first GPU, the first two; gpu:1 is the second
+//   cpu:0,opencl:0 these two; + joins as well
+//   auto          all GPUs, or the CPU where there is none
 #pragma once
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,13 +15,30 @@ namespace lockstep::plan {
 
 inline constexpr int kMostDevices = 1024;
 
-// The devices of one run, in order. Throws Error(usage): no device, an unknown kind, the same device twice.
-std::vector<std::string> parse_device_list(std::string_view text);
+// What a list may have to know about the machine.
+struct DevicesHere {
+  // The GPUs, best first. Called only for what depends on them.
+  std::function<std::vector<std::string>()> gpus = [] { return std::vector<std::string>{}; };
+
+  // Told, in a line, what was chosen where there was a choice.
+  std::function<void(const std::string&)> on_choice = [](const std::string&) {};
+};
+
+// The devices of one run, in order. Throws Error(usage): no device, an unknown kind, the same device twice,
+// more GPUs than there are.
+std::vector<std::string> parse_device_list(std::string_view text, const DevicesHere& here = {});
 
 // Several settings, separated by commas; inside one, + joins devices.
-std::vector<std::vector<std::string>> parse_device_settings(std::string_view text);
+std::vector<std::vector<std::string>> parse_device_settings(std::string_view text,
+                                                            const DevicesHere& here = {});
 
 // The shortest text that gives these names: "3xcpu", "cpu:0+cpu:4".
 std::string to_text(const std::vector<std::string>& names);
+
+// "opencl" of opencl:1.
+std::string_view kind_of(std::string_view name);
+
+// Is there more than one kind among these names?
+bool kinds_differ(const std::vector<std::string>& names);
 
 }  // namespace lockstep::plan

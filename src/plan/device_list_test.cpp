@@ -27,8 +27,88 @@ TEST(DeviceList, SettingsAreSeparatedByCommas) {
             (std::vector<Names>{{"cpu:0"}, {"cpu:0", "cpu:1", "cpu:2"}, {"cpu:0", "cpu:5"}}));
 }
 
+TEST(DeviceList, OtherKindsAndMixtures) {
+  EXPECT_EQ(parse_device_list("opencl"), (Names{"opencl:0"}));
+  EXPECT_EQ(parse_device_list("2xcuda"), (Names{"cuda:0", "cuda:1"}));
+  EXPECT_EQ(parse_device_list("cpu:0+opencl:0,cuda:3"), (Names{"cpu:0", "opencl:0", "cuda:3"}));
+  EXPECT_EQ(parse_device_settings("1xcpu,2xopencl,cpu:0+opencl:0"),
+            (std::vector<Names>{{"cpu:0"}, {"opencl:0", "opencl:1"}, {"cpu:0", "opencl:0"}}));
+  EXPECT_FALSE(kinds_differ({"opencl:0", "opencl:1"}));
+  EXPECT_TRUE(kinds_differ({"cpu:0", "cpu:1", "opencl:0"}));
+}
+
+// A machine with these GPUs that counts how often it is asked, and keeps what it is told.
+struct Machine {
+  Names gpus;
+  int asked = 0;
+  std::vector<std::string> said = {};
+
+  Names parse(std::string_view text) {
+    return parse_device_list(text, {.gpus =
+                                        [this] {
+                                          ++asked;
+                                          return gpus;
+                                        },
+                                    .on_choice = [this](const std::string& line) { said.push_back(line); }});
+  }
+  std::string refusal(std::string_view text) {
+    try {
+      parse(text);
+      return "accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.fault(), Fault::usage);
+      return error.what();
+    }
+  }
+};
+
+TEST(DeviceList, GpusAreGivenOutInTheMachinesOrder) {
+  Machine machine{{"cuda:0", "cuda:1", "opencl:0"}};
+  EXPECT_EQ(machine.parse("gpu"), (Names{"cuda:0"}));
+  EXPECT_EQ(machine.parse("3xgpu"), (Names{"cuda:0", "cuda:1", "opencl:0"}));
+  EXPECT_EQ(machine.parse("gpu:2+cpu:0"), (Names{"opencl:0", "cpu:0"}));
+  EXPECT_THAT(machine.said, testing::IsEmpty());
+  EXPECT_EQ(
+      machine.refusal("4xgpu"),
+      "device '4xgpu': there are only 3 GPUs (cuda:0, cuda:1, opencl:0); 4xcpu runs on the CPU, with the "
+      "same bits");
+  EXPECT_THAT(machine.refusal("gpu:3"), testing::HasSubstr("1xcpu runs on the CPU"));
+  EXPECT_THAT(machine.refusal("gpu,cuda:0"), testing::HasSubstr("cuda:0 is there twice"));
+}
+
+TEST(DeviceList, ACountIsOfTheBestKindThatHasSoMany) {
+  Machine machine{{"cuda:0", "cuda:1"}};
+  EXPECT_EQ(machine.parse("2"), (Names{"cuda:0", "cuda:1"}));
+  EXPECT_EQ(machine.parse("3"), (Names{"cpu:0", "cpu:1", "cpu:2"}));
+  EXPECT_THAT(machine.said,
+              testing::ElementsAre("devices 2: cuda:0, cuda:1; for the CPU say 2xcpu",
+                                   "devices 3: 3xcpu, as there are only 2 GPUs (cuda:0, cuda:1)"));
+  Machine without{{}};
+  EXPECT_EQ(without.parse("2"), (Names{"cpu:0", "cpu:1"}));
+  EXPECT_THAT(without.said, testing::IsEmpty()) << "there was nothing to choose";
+}
+
+TEST(DeviceList, AutoIsAllGpusElseTheCpuAndSaysWhich) {
+  Machine machine{{"cuda:0", "opencl:1"}}, without{{}};
+  EXPECT_EQ(machine.parse("auto"), (Names{"cuda:0", "opencl:1"}));
+  EXPECT_EQ(without.parse("auto"), (Names{"cpu:0"}));
+  EXPECT_THAT(machine.said, testing::ElementsAre("auto: cuda:0, opencl:1"));
+  EXPECT_THAT(without.said, testing::ElementsAre(testing::StartsWith("auto: cpu:0, as there is no GPU")));
+  EXPECT_THAT(without.refusal("4xgpu"), testing::HasSubstr("there is no GPU"));
+}
+
+TEST(DeviceList, TheMachineIsAskedForItsGpusOnlyWhereTheyMatter) {
+  Machine machine{{"cuda:0"}};
+  for (const char* text : {"cpu", "3xcpu", "cpu:0,cpu:1", "opencl:0+cuda:1", "2xopencl"}) machine.parse(text);
+  for (const char* text : {"0", "1025", "2xcpi", "cpu:0,cpu:0"}) machine.refusal(text);
+  EXPECT_EQ(machine.asked, 0);
+  machine.refusal("gpu,1,auto");
+  EXPECT_EQ(machine.asked, 1);
+}
+
 TEST(DeviceList, TheShortestTextGivesTheNamesBack) {
-  for (const char* text : {"cpu:0", "cpu:5", "2xcpu", "16xcpu", "cpu:1+cpu:0", "cpu:0+cpu:1+cpu:4"}) {
+  for (const char* text : {"cpu:0", "cpu:5", "2xcpu", "16xcpu", "cpu:1+cpu:0", "cpu:0+cpu:1+cpu:4",
+                           "opencl:0", "3xopencl", "2xcuda", "cpu:0+opencl:0", "cpu:0+cpu:1+cuda:0"}) {
     EXPECT_EQ(to_text(parse_device_list(text)), text);
   }
 }
@@ -40,7 +120,13 @@ TEST(DeviceList, RefusesInOneLineWhatMakesNoSense) {
                                                        {"cpu:0,", "nothing between"},
                                                        {"cpu:0,cpu:0", "cpu:0 is there twice"},
                                                        {"2,cpu:1", "cpu:1 is there twice"},
-                                                       {"gpu:0", "no device of kind 'gpu'"},
+                                                       {"gpu:0", "there is no GPU"},
+                                                       {"fpga:0", "there are cpu, opencl, cuda, gpu"},
+                                                       {"oepncl:0", "did you mean 'opencl'?"},
+                                                       {"auto:1", "no device of kind 'auto'"},
+                                                       {"2xauto", "no device of kind 'auto'"},
+                                                       {"opencl:1024", "the number"},
+                                                       {"2xopencl,opencl:1", "opencl:1 is there twice"},
                                                        {"2xcpi", "did you mean"},
                                                        {"cpu:", "the number"},
                                                        {"cpu:-1", "the number"},

@@ -11,11 +11,12 @@ namespace lockstep::report {
 
 namespace {
 
-std::string devices_json(const std::vector<run::DeviceTimes>& devices) {
+std::string devices_json(const train::StepReport& step) {
   std::string text;
-  for (const run::DeviceTimes& times : devices) {
-    text += fmt::format(R"({}{{"compute":{:.6f},"exchange":{:.6f},"wait":{:.6f}}})", text.empty() ? "" : ",",
-                        times.compute, times.exchange, times.wait);
+  for (std::size_t d = 0; d < step.devices.size(); ++d) {
+    const run::DeviceTimes& times = step.devices[d];
+    text += fmt::format(R"({}{{"packs":{},"compute":{:.6f},"exchange":{:.6f},"wait":{:.6f}}})",
+                        text.empty() ? "" : ",", step.packs.at(d), times.compute, times.exchange, times.wait);
   }
   return text;
 }
@@ -30,7 +31,7 @@ void MetricsJsonl::on_step(const train::StepReport& step) {
       << fmt::format(
              R"({{"epoch":{},"step":{},"global_step":{},"examples":{},"loss":{},"seconds":{},"devices":[{}]}})",
              step.epoch, step.step, step.global_step, step.examples, json_number(step.loss),
-             json_number(step.seconds), devices_json(step.devices))
+             json_number(step.seconds), devices_json(step))
       << '\n';
   require_written(out_, path_);
 }

@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 
+#include "report/device_use.h"
 #include "report/figures.h"
 #include "report/terminal_curve.h"
 
@@ -32,6 +33,7 @@ Progress::~Progress() {
 void Progress::on_start(const train::RunStart& start) {
   start_ = start;
   last_shown_ = now_();
+  out_ << shares_line(start) << std::flush;
   if (shows_curve()) draw_curve_in_place();
 }
 

@@ -32,9 +32,9 @@ std::string verify_table(std::span<const VerifyRow> rows) {
                                         {"result"},  {"seconds", kRight}};
   std::vector<std::vector<std::string>> cells;
   for (const VerifyRow& row : rows) {
-    cells.push_back({row.devices, fmt::format("{}", row.threads), or_dash(row.exchange), or_dash(row.order),
-                     fmt::format("{}", row.steps), or_dash(row.hash), row.equal ? "equal" : "DIFFERS",
-                     fmt::format("{:.2f}", row.seconds)});
+    cells.push_back({row.devices, row.threads > 0 ? fmt::format("{}", row.threads) : "-",
+                     or_dash(row.exchange), or_dash(row.order), fmt::format("{}", row.steps),
+                     or_dash(row.hash), row.equal ? "equal" : "DIFFERS", fmt::format("{:.2f}", row.seconds)});
   }
   return "Each line is the same training, run in another way. Under \"weights\" is the hash of all weights\n"
          "after the last step: if one bit of one weight changes, it changes.\n\n" +

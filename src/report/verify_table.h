@@ -8,7 +8,7 @@ namespace lockstep::report {
 
 struct VerifyRow {
   std::string devices;  // "cpu:0", "3xcpu"
-  int threads = 0;      // of each device
+  int threads = 0;      // of each device; 0: as many as suit it
   std::string exchange, order;
   std::int64_t steps = 0;
   std::string hash;  // of the weights after the last step

@@ -23,6 +23,26 @@ std::vector<device::Device*> pointers_to(const std::vector<std::unique_ptr<devic
   return pointers;
 }
 
+bool all_reach_each_other(const std::vector<device::Device*>& devices) {
+  for (const device::Device* from : devices) {
+    for (const device::Device* to : devices) {
+      if (from != to && !to->reaches(*from)) return false;
+    }
+  }
+  return devices.size() > 1;
+}
+
+std::vector<std::unique_ptr<transport::Transport>> make_transports(
+    const std::vector<device::Device*>& devices, bool direct, bool spin) {
+  transport::ThreadOptions options{.ranks = static_cast<int>(devices.size()), .spin = spin};
+  for (device::Device* const device : devices) {
+    if (direct)
+      options.copies.emplace_back(
+          [device](std::span<const float> from, std::span<float> to) { device->copy(from, to); });
+  }
+  return transport::make_thread_transports(options);
+}
+
 }  // namespace
 
 Crew::Crew(std::vector<std::unique_ptr<device::Device>> devices, Options options)
@@ -35,7 +55,8 @@ Crew::Crew(std::vector<device::Device*> devices) : Crew(std::move(devices), Opti
 Crew::Crew(std::vector<device::Device*> devices, Options options)
     : options_(std::move(options)),
       devices_(std::move(devices)),
-      transports_(transport::make_thread_transports({.ranks = size(), .spin = !options_.share_cores})),
+      direct_(all_reach_each_other(devices_)),
+      transports_(make_transports(devices_, direct_, !options_.share_cores)),
       activities_(devices_.size()),
       places_(devices_.size()) {
   check(!devices_.empty(), "a crew without devices");

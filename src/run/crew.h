@@ -50,6 +50,8 @@ class Crew {
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
+  // Do its devices copy straight from each other's memory?
+  bool direct() const { return direct_; }
   // More threads than cores.
   bool shares_cores() const { return options_.share_cores; }
   int size() const { return static_cast<int>(devices_.size()); }
@@ -72,6 +74,7 @@ class Crew {
   const Options options_;
   std::vector<std::unique_ptr<device::Device>> owned_;
   const std::vector<device::Device*> devices_;
+  const bool direct_;
   std::vector<std::unique_ptr<transport::Transport>> transports_;
   std::deque<Activity> activities_;
   std::vector<std::unique_ptr<device::ThreadPlace>> places_;  // of the workers' threads, but the first

@@ -1,6 +1,7 @@
 // Every replica has the bits of the naive twin, whatever the number of devices, threads and the exchange.
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include <gtest/gtest.h>
 
@@ -119,6 +120,41 @@ TEST(DataParallel, EveryReplicaEqualsTheNaiveTwin) {
       }
     }
   }
+}
+
+// Some devices get nothing of a small minibatch, not always the last ones; one that gets all of every
+// minibatch still has others to exchange with.
+TEST(DataParallel, AnySharesGiveTheBitsOfEqualOnes) {
+  const Weights expected = twin_after_all_batches();
+  const program::Program program = program::compile_training(small_model());
+  for (const exchange::Kind& kind : exchange::kinds()) {
+    for (const std::vector<double>& shares : {std::vector{3.0, 1.0},
+                                              {1.0, 6.5},
+                                              {1.0, 1000.0},
+                                              {1000.0, 1.0},
+                                              {1.0, 5.0, 2.0},
+                                              {0.1, 8.0, 0.1, 3.0, 2.0}}) {
+      for (const int threads : {1, 2}) {
+        const auto devices = static_cast<int>(shares.size());
+        Devices set(devices, threads);
+        Runner runner(*set.crew, program, {.most_examples = 256, .exchange = &kind, .shares = shares});
+        runner.upload(arithmetic::reference::initial_parameters(small_model(), 3));
+        for (const std::size_t batch : kBatches) {
+          const StepResult result = runner.step(kExamples.input(batch));
+          EXPECT_EQ(std::accumulate(result.packs.begin(), result.packs.end(), 0),
+                    arithmetic::pack_count(static_cast<int>(batch)));
+        }
+        for (int device = 0; device < devices; ++device)
+          EXPECT_TRUE(runner.download(device) == expected)
+              << kind.name << ", device " << device << " of " << devices << " with shares "
+              << testing::PrintToString(shares);
+      }
+    }
+  }
+  Devices set(2, 1);
+  Runner runner(*set.crew, program, {.most_examples = 256, .shares = {3, 1}});
+  runner.upload(arithmetic::reference::initial_parameters(small_model(), 3));
+  EXPECT_EQ(runner.step(kExamples.input(256)).packs, (std::vector{12, 4}));
 }
 
 TEST(DataParallel, MomentumEqualsTheNaiveTwinAtTheOwnerAndEverywhere) {

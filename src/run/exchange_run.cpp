@@ -112,18 +112,21 @@ void ExchangeRun::advance(bool may_wait) {
 // Starts all messages up to the first one that is not ready.
 void ExchangeRun::post() {
   std::vector<transport::Op> sends, receives;
+  std::vector<exchange::Place> sent;
   const std::size_t first = next_;
   for (; next_ < list_->size(); ++next_) {
     const exchange::Instruction& instruction = (*list_)[next_];
     if (!group_complete(instruction.group)) break;
     if (const auto* send = std::get_if<exchange::Send>(&instruction.operation)) {
       sends.push_back(transport::send(send->to, numbers(send->place)));
+      if (send->place.of != exchange::Place::Of::verdict) sent.push_back(send->place);
     } else if (const auto* receive = std::get_if<exchange::Receive>(&instruction.operation)) {
       receives.push_back(transport::receive(receive->from, numbers(receive->place)));
     } else {
       break;
     }
   }
+  options_.executable.publish(sent);
   if (!sends.empty()) sends_.push_back(options_.transport.start(sends));
   if (receives.empty()) return;
   const transport::Ticket ticket = options_.transport.start(receives);
@@ -141,7 +144,14 @@ bool ExchangeRun::arrived(std::size_t instruction, bool may_wait) {
   } else if (!options_.transport.wait(ticket, std::chrono::nanoseconds(0))) {
     return false;
   }
-  std::ranges::replace(tickets_, ticket, transport::Ticket{0});
+  std::vector<exchange::Place> received;
+  for (std::size_t i = 0; i < tickets_.size(); ++i) {
+    if (tickets_[i] != ticket) continue;
+    tickets_[i] = 0;
+    const exchange::Place& place = std::get<exchange::Receive>((*list_)[i].operation).place;
+    if (place.of != exchange::Place::Of::verdict) received.push_back(place);
+  }
+  options_.executable.deliver(received);
   return true;
 }
 

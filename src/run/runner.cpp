@@ -64,11 +64,14 @@ Runner::Runner(std::unique_ptr<Crew> own, Crew* crew, std::vector<program::Progr
   const auto start = StepClock::Clock::now();
   crew_->run([&](int device) {
     const auto d = static_cast<std::size_t>(device);
-    const auto share = [device, devices = crew_->size()](int packs) {
-      return plan::deal_packs({0, packs}, devices)[static_cast<std::size_t>(device)];
-    };
-    workers_[d] = std::make_unique<Worker>(
-        *crew_, programs_[d], device, device::LoadOptions{options_.most_examples, options_.order, share});
+    const auto share = [this, d](int packs) { return shares_of(packs)[d]; };
+    workers_[d] = std::make_unique<Worker>(*crew_, programs_[d], device,
+                                           device::LoadOptions{.most_examples = options_.most_examples,
+                                                               .order = options_.order,
+                                                               .alone = crew_->size() == 1,
+                                                               .trace = options_.trace,
+                                                               .direct = crew_->direct(),
+                                                               .share = share});
     workers_[d]->trace.device = crew_->device(device).name();
     if (options_.trace) workers_[d]->clock.keep(&workers_[d]->trace, start);
   });
@@ -138,12 +141,16 @@ Weights Runner::download_velocity() const {
   return velocity;
 }
 
+std::vector<arithmetic::PackRange> Runner::shares_of(int packs) const {
+  return plan::deal_packs({0, packs}, crew_->size(), options_.shares);
+}
+
 const std::vector<exchange::List>& Runner::lists_for(int packs) {
   const auto found = lists_.find(packs);
   if (found != lists_.end()) return found->second;
   exchange::Setting setting = program::sums_of(program());
   setting.packs = packs;
-  setting.shares = plan::deal_packs({0, packs}, crew_->size());
+  setting.shares = shares_of(packs);
   setting.shard_optimizer = options_.shard_optimizer;
   setting.smallest_group = smallest_group(*crew_);
   std::vector<exchange::List> lists = options_.emit(setting, shards_);
@@ -153,11 +160,12 @@ const std::vector<exchange::List>& Runner::lists_for(int packs) {
 }
 
 StepResult Runner::step(const device::StepInput& input) {
-  const std::vector<exchange::List>& lists =
-      lists_for(arithmetic::pack_count(static_cast<int>(input.minibatch.examples.size())));
+  const int packs = arithmetic::pack_count(static_cast<int>(input.minibatch.examples.size()));
+  const std::vector<exchange::List>& lists = lists_for(packs);
   ++steps_;
   crew_->run([&](int device) { run_step(device, input, lists[static_cast<std::size_t>(device)]); });
   StepResult result;
+  for (const arithmetic::PackRange& share : shares_of(packs)) result.packs.push_back(share.size());
   result.finite = workers_[0]->finite;
   executable(0).download(program().loss, {&result.loss, 1});
   result.seen.assign(static_cast<std::size_t>(program().classes), 0);
@@ -190,7 +198,13 @@ void Runner::run_step(int device, const device::StepInput& input, const exchange
       continue;
     }
     worker.finite = worker.executable->run(segment, input, worker);
-    if (options_.trace) worker.clock.add(TraceSpan::Lane::compute, from, segments[segment].name);
+    if (options_.trace && !worker.executable->works_in_background())
+      worker.clock.add(TraceSpan::Lane::compute, from, segments[segment].name);
+  }
+  if (options_.trace) {
+    for (const device::WorkSpan& span : worker.executable->take_spans())
+      worker.clock.note(span.exchange ? TraceSpan::Lane::exchange : TraceSpan::Lane::compute, span.start,
+                        span.end, span.name);
   }
   if (options_.record && worker.finite) hash_own_parameters(device);
   worker.activity.instruction = nullptr;

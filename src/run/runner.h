@@ -20,6 +20,7 @@ struct StepResult {
   std::vector<std::int64_t> seen, right;  // by class
   std::vector<Hash128> hashes;            // of the parameters after the step, if they are recorded
   std::vector<DeviceTimes> devices;       // by device
+  std::vector<int> packs;                 // that each device computed
 };
 
 struct RunnerOptions {
@@ -30,6 +31,7 @@ struct RunnerOptions {
   bool record = false;           // hash every parameter after each step, the tensors dealt over the devices
   bool trace = false;            // keep what every device did and when
   bool numbered = true;          // steps are those of a training; messages name them
+  std::vector<double> shares = {};  // packs go to devices in these proportions; empty: equal shares
 
   // Makes the lists of all devices.
   std::function<std::vector<program::exchange::List>(const program::exchange::Setting&,
@@ -73,6 +75,7 @@ class Runner {
 
   Runner(std::unique_ptr<Crew> own, Crew* crew, std::vector<program::Program> programs,
          const RunnerOptions& options);
+  std::vector<arithmetic::PackRange> shares_of(int packs) const;
   const std::vector<program::exchange::List>& lists_for(int packs);
   void run_step(int device, const device::StepInput& input, const program::exchange::List& list);
   void hash_own_parameters(int device);

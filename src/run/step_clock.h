@@ -39,6 +39,11 @@ class StepClock {
     const double seconds = std::chrono::duration<double>(to - from).count();
     if (lane == TraceSpan::Lane::exchange) times_.exchange += seconds;
     if (lane == TraceSpan::Lane::wait) times_.wait += seconds;
+    note(lane, from, to, name);
+  }
+
+  // Only for the trace.
+  void note(TraceSpan::Lane lane, Clock::time_point from, Clock::time_point to, const std::string& name) {
     if (trace_ == nullptr) return;
     const auto since_start = [&](Clock::time_point t) {
       return std::chrono::duration<double>(t - start_).count();

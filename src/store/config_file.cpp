@@ -80,17 +80,21 @@ std::string machine_text(const MachineConfig& machine) {
   std::vector<std::string> devices;
   devices.reserve(machine.devices.size());
   for (const std::string& device : machine.devices) devices.push_back(quoted(device));
+  std::vector<std::string> shares;
+  shares.reserve(machine.shares.size());
+  for (const double share : machine.shares) shares.push_back(exact(share));
   return fmt::format(
       "[machine]\n"
       "devices = [{}]\n"
+      "shares = [{}]\n"
       "threads = {}\n"
       "exchange = {}\n"
       "shard_optimizer = {}\n"
       "timeout = {}\n"
       "order = {}\n"
       "data_directory = {}\n",
-      fmt::join(devices, ", "), machine.threads, quoted(machine.exchange), machine.shard_optimizer,
-      exact(machine.timeout), quoted(machine.order), quoted(machine.data_directory));
+      fmt::join(devices, ", "), fmt::join(shares, ", "), machine.threads, quoted(machine.exchange),
+      machine.shard_optimizer, exact(machine.timeout), quoted(machine.order), quoted(machine.data_directory));
 }
 
 }  // namespace

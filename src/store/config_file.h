@@ -27,6 +27,7 @@ struct JobConfig {
 
 struct MachineConfig {
   std::vector<std::string> devices = {"cpu:0"};
+  std::vector<double> shares = {};   // of the packs, one a device, above 0; empty: see train/calibrate.h
   int threads = 0;                   // of one CPU device; 0 for all cores
   std::string exchange = "sharded";  // or "star"
   bool shard_optimizer = false;

@@ -42,6 +42,7 @@ TEST(ConfigFile, TextIsFixed) {
             "\n"
             "[machine]\n"
             "devices = [\"cpu:0\"]\n"
+            "shares = []\n"
             "threads = 0\n"
             "exchange = \"sharded\"\n"
             "shard_optimizer = false\n"
@@ -62,6 +63,7 @@ TEST(ConfigFile, EveryFieldComesBack) {
                                  .law = 2,
                                  .load = std::string(32, 'f')},
                          .machine = {.devices = {"cpu:0", "opencl:1"},
+                                     .shares = {3, 0.1},
                                      .threads = 5,
                                      .exchange = "star",
                                      .shard_optimizer = true,
@@ -135,8 +137,8 @@ TEST(ConfigFile, UnknownNamesAreRefusedWithTheNearest) {
   EXPECT_EQ(refusal("[job]\n\nepoch = 3"),
             "c.toml:3: unknown key in [job] \"epoch\"; did you mean 'epochs'?");
   EXPECT_EQ(refusal("[machine]\nlr = 1"),
-            "c.toml:2: unknown key in [machine] \"lr\"; there are devices, threads, exchange, "
-            "shard_optimizer, timeout, order, data_directory");
+            "c.toml:2: unknown key in [machine] \"lr\"; there are devices, shares, threads, "
+            "exchange, shard_optimizer, timeout, order, data_directory");
   EXPECT_EQ(refusal("lr = 0.1"), "c.toml:1: unknown section \"lr\"; there are job, machine");
 }
 
@@ -189,6 +191,14 @@ TEST(ConfigFile, ValuesOutOfRangeAreRefused) {
             "c.toml:2: job.data: expected 32 hex digits, or nothing, found \"abc\"");
   EXPECT_EQ(refusal("[machine]\ndevices = []"),
             "c.toml:2: machine.devices: expected at least one device, found none");
+  EXPECT_EQ(refusal("[machine]\nshares = 3"),
+            "c.toml:2: machine.shares: expected an array of numbers, found an integer");
+  EXPECT_EQ(refusal("[machine]\nshares = [1, 0]"),
+            "c.toml:2: machine.shares: expected finite numbers above 0, found 0");
+  EXPECT_EQ(refusal("[machine]\nshares = [1, inf]"),
+            "c.toml:2: machine.shares: expected finite numbers above 0, found inf");
+  EXPECT_EQ(refusal("[machine]\nshares = [1, 'x']"),
+            "c.toml:2: machine.shares: expected a number, found a string");
 }
 
 TEST(ConfigFile, WhatIsNotTomlIsRefusedWithItsLine) {
@@ -210,6 +220,7 @@ TEST(JobHash, DependsOnTheJobAlone) {
   RunConfig config;
   const Hash128 hash = job_hash(config);
   config.machine = {.devices = {"cpu:0", "cpu:1"},
+                    .shares = {2, 1},
                     .threads = 3,
                     .exchange = "star",
                     .shard_optimizer = true,

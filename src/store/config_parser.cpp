@@ -144,6 +144,18 @@ void read_devices(std::vector<std::string>& into, const Value& value) {
   for (const toml::node& node : *list) read(into.emplace_back(), Value{node, value.file, value.key});
 }
 
+void read_shares(std::vector<double>& into, const Value& value) {
+  const toml::array* list = value.node.as_array();
+  if (list == nullptr) value.refuse_type("an array of numbers");
+  into.clear();
+  for (const toml::node& node : *list) {
+    const Value each{node, value.file, value.key};
+    into.push_back(number_of(each));
+    if (!(into.back() > 0) || !std::isfinite(into.back()))
+      each.refuse("finite numbers above 0", fmt::format("{}", into.back()));
+  }
+}
+
 struct Field {
   std::string name;
   void (*read)(RunConfig&, const Value&);
@@ -169,6 +181,7 @@ std::vector<Section> known_sections() {
             {"load", [](C& c, const V& v) { read_hash(c.job.load, v); }}}},
           {"machine",
            {{"devices", [](C& c, const V& v) { read_devices(c.machine.devices, v); }},
+            {"shares", [](C& c, const V& v) { read_shares(c.machine.shares, v); }},
             {"threads", [](C& c, const V& v) { read_integer(c.machine.threads, v, 0); }},
             {"exchange", [](C& c, const V& v) { read_exchange(c.machine.exchange, v); }},
             {"shard_optimizer", [](C& c, const V& v) { read_truth(c.machine.shard_optimizer, v); }},

@@ -21,11 +21,14 @@ std::int64_t sum(const std::vector<std::int64_t>& counts) {
 std::int64_t Evaluation::examples() const { return sum(seen); }
 std::int64_t Evaluation::correct() const { return sum(right); }
 
-Evaluator::Evaluator(run::Crew& crew, const model::Model& model, const data::Dataset& dataset)
+Evaluator::Evaluator(run::Crew& crew, const model::Model& model, const data::Dataset& dataset,
+                     const std::vector<double>& shares)
     : dataset_(dataset),
       order_(dataset.size()),
       runner_(crew, program::compile_evaluation(model),
-              {.most_examples = static_cast<int>(std::min(kPart, dataset.size())), .numbered = false}) {
+              {.most_examples = static_cast<int>(std::min(kPart, dataset.size())),
+               .numbered = false,
+               .shares = shares}) {
   check_fits(model, dataset);
   std::iota(order_.begin(), order_.end(), 0U);
 }

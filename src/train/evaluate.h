@@ -20,7 +20,9 @@ struct Evaluation {
 class Evaluator {
  public:
   // Requires: crew and dataset outlive it.
-  Evaluator(run::Crew& crew, const model::Model& model, const data::Dataset& dataset);
+  // `shares`: packs go to devices in these proportions; empty: equal shares.
+  Evaluator(run::Crew& crew, const model::Model& model, const data::Dataset& dataset,
+            const std::vector<double>& shares = {});
 
   Evaluation evaluate(const Weights& weights);
 

@@ -13,12 +13,16 @@ namespace lockstep::train {
 using EpochReport = store::FinishedEpoch;
 
 struct RunStart {
-  std::string model;
+  std::string model = {};
   int epochs = 0;
   std::int64_t steps_per_epoch = 0;
   std::int64_t examples_per_epoch = 0;
-  std::vector<std::string> devices;    // cpu:0
-  std::vector<EpochReport> done = {};  // epochs of a training that is taken up again
+  std::vector<std::string> devices = {};  // cpu:0
+  std::vector<EpochReport> done = {};     // epochs of a training that is taken up again
+
+  // Packs of a minibatch for each device, if they are not simply equal, and whether they were measured.
+  std::vector<int> packs = {};
+  bool calibrated = false;
 };
 
 struct StepReport {
@@ -29,14 +33,22 @@ struct StepReport {
   float loss = 0;                              // mean over the minibatch
   double seconds = 0;                          // of this step
   std::vector<run::DeviceTimes> devices = {};  // where each device's time went
+  std::vector<int> packs = {};                 // that each device computed
   std::vector<Hash128> hashes = {};            // of the parameters after the step, if they are recorded
 };
 
+// What a device did in all steps of a run, since it was started or taken up again.
+struct DeviceUse {
+  std::int64_t packs = 0;
+  run::DeviceTimes times = {};
+};
+
 struct RunEnd {
-  std::vector<EpochReport> epochs;
-  std::vector<std::string> devices;
-  std::string weights_hash;   // 32 hex digits
-  std::string run_directory;  // empty if nothing was kept
+  std::vector<EpochReport> epochs = {};
+  std::vector<std::string> devices = {};
+  std::vector<DeviceUse> use = {};  // by device
+  std::string weights_hash = {};    // 32 hex digits
+  std::string run_directory = {};   // empty if nothing was kept
   bool interrupted = false;
 };
 

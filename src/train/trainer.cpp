@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "plan/deal.h"
+#include "train/calibrate.h"
 #include "train/divergence.h"
 #include "train/minibatches.h"
 
@@ -23,8 +25,10 @@ class Loop {
         data_(data),
         crew_(crew),
         options_(options),
-        runner_(make_training_runner(crew, job, options.machine)),
-        evaluator_(crew, job.model, data.test),
+        shares_(shares_for(crew, job, options.machine, data.train)),
+        runner_(make_training_runner(crew, job, with_shares(options.machine, shares_))),
+        evaluator_(crew, job.model, data.test, shares_),
+        use_(static_cast<std::size_t>(crew.size())),
         minibatches_(job.seed, data.train.size(), job.batch) {
     check_fits(job.model, data.train);
     if (options.resume) {
@@ -40,7 +44,8 @@ class Loop {
   TrainResult run() {
     for (Observer* o : options_.observers) {
       o->on_start({job_.model.name, job_.epochs, minibatches_.per_epoch(),
-                   static_cast<std::int64_t>(data_.train.size()), crew_.names(), state_.epochs});
+                   static_cast<std::int64_t>(data_.train.size()), crew_.names(), state_.epochs, packs(),
+                   options_.machine.shares.empty()});
     }
     save();
     bool interrupted = false;
@@ -49,7 +54,7 @@ class Loop {
       if (interrupted) break;
     }
     save();
-    return {runner_->download(), state_.epochs, interrupted, runner_->traces()};
+    return {runner_->download(), state_.epochs, interrupted, runner_->traces(), use_};
   }
 
  private:
@@ -100,10 +105,36 @@ class Loop {
     ++state_.step;
     ++state_.step_in_epoch;
     state_.loss_sum += static_cast<double>(result.loss) * static_cast<double>(examples.size());
-    StepReport report{
-        state_.epoch, state_.step_in_epoch, state_.step,    static_cast<std::int64_t>(examples.size()),
-        result.loss,  seconds_since(start), result.devices, result.hashes};
+    count(result);
+    StepReport report{.epoch = state_.epoch,
+                      .step = state_.step_in_epoch,
+                      .global_step = state_.step,
+                      .examples = static_cast<std::int64_t>(examples.size()),
+                      .loss = result.loss,
+                      .seconds = seconds_since(start),
+                      .devices = result.devices,
+                      .packs = result.packs,
+                      .hashes = result.hashes};
     for (Observer* o : options_.observers) o->on_step(report);
+  }
+
+  void count(const run::StepResult& result) {
+    for (std::size_t d = 0; d < use_.size(); ++d) {
+      use_[d].packs += result.packs[d];
+      use_[d].times.compute += result.devices[d].compute;
+      use_[d].times.exchange += result.devices[d].exchange;
+      use_[d].times.wait += result.devices[d].wait;
+    }
+  }
+
+  // Of a whole minibatch, where the devices' packs are not simply equal.
+  std::vector<int> packs() const {
+    std::vector<int> packs;
+    if (shares_.empty()) return packs;
+    for (const arithmetic::PackRange& share :
+         plan::deal_packs({0, arithmetic::pack_count(job_.batch)}, crew_.size(), shares_))
+      packs.push_back(share.size());
+    return packs;
   }
 
   Error diverged(const device::StepInput& input) {
@@ -136,8 +167,10 @@ class Loop {
   const data::Split& data_;
   run::Crew& crew_;
   const TrainOptions& options_;
+  const std::vector<double> shares_;
   const std::unique_ptr<run::Runner> runner_;
   Evaluator evaluator_;
+  std::vector<DeviceUse> use_;
   Minibatches minibatches_;
   TrainState state_;
   std::int64_t saved_step_ = -1;

@@ -39,6 +39,7 @@ struct TrainResult {
   std::vector<EpochReport> epochs;  // finished ones
   bool interrupted = false;
   std::vector<run::DeviceTrace> traces;  // if asked for
+  std::vector<DeviceUse> use;            // by device
 };
 
 // Throws Error(diverged) naming step, layer and example when the loss or a gradient is not finite.

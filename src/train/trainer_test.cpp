@@ -189,6 +189,20 @@ TEST(Trainer, AnyNumberOfDevicesGivesTheSameRun) {
   }
 }
 
+TEST(Trainer, SharesChangeWhoComputesAndNothingElse) {
+  const TrainResult even = train(kJob, kData, *make_crew(2));
+  const TrainResult uneven = train(kJob, kData, *make_crew(2), {.machine = {.shares = {1, 3}}});
+  EXPECT_EQ(hash_of(uneven.weights), hash_of(even.weights));
+  EXPECT_EQ(uneven.epochs.back().test_correct, even.epochs.back().test_correct);
+  // Minibatches of 2, 2, 2 and 1 packs, three times.
+  ASSERT_EQ(even.use.size(), 2U);
+  EXPECT_EQ(even.use[0].packs, 12);
+  EXPECT_EQ(even.use[1].packs, 9);
+  EXPECT_EQ(uneven.use[0].packs + uneven.use[1].packs, 21);
+  EXPECT_GT(uneven.use[1].packs, uneven.use[0].packs);
+  EXPECT_GT(even.use[0].times.compute, 0);
+}
+
 TEST(Trainer, StoppedAtAnyStepItGoesOnWithTheSameBitsOnOtherDevices) {
   Job job = kJob;
   job.momentum = 0.9f;

@@ -22,7 +22,8 @@ std::unique_ptr<run::Runner> make_training_runner(run::Crew& crew, const Job& jo
                                                           .exchange = exchange,
                                                           .shard_optimizer = machine.shard_optimizer,
                                                           .record = machine.record,
-                                                          .trace = machine.trace});
+                                                          .trace = machine.trace,
+                                                          .shares = machine.shares});
 }
 
 }  // namespace lockstep::train

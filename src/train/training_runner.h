@@ -1,5 +1,7 @@
 // A job on a crew, ready to step.
 #pragma once
+#include <utility>
+
 #include "train/job.h"
 
 namespace lockstep::train {
@@ -11,7 +13,13 @@ struct Machine {
   bool shard_optimizer = false;
   bool record = false;  // hashes of all parameters after every step
   bool trace = false;
+  std::vector<double> shares = {};  // packs go to devices in these proportions; empty: see calibrate.h
 };
+
+inline Machine with_shares(Machine machine, std::vector<double> shares) {
+  machine.shares = std::move(shares);
+  return machine;
+}
 
 // Holds no weights yet. Requires: crew outlives it.
 std::unique_ptr<run::Runner> make_training_runner(run::Crew& crew, const Job& job, const Machine& machine);

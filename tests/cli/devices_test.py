@@ -1,9 +1,34 @@
 #!/usr/bin/env python3
 """Any number of devices: the same weights, and what is said about devices that idle, fail or hang."""
+import functools
 import json
+import subprocess
 import unittest
 
-from program import ProgramTest
+from program import BINARY, ProgramTest
+
+
+@functools.cache
+def opencl_parts():
+    """How many devices the OpenCL devices that compute exactly can stand for; GPUs are not divided."""
+    done = subprocess.run([BINARY, "devices", "--json"], text=True, check=True, stdout=subprocess.PIPE)
+    devices = [d for d in json.loads(done.stdout)["devices"] if d["name"].startswith("opencl") and d["exact"]]
+    if not devices:
+        return 0
+    last = devices[-1]
+    return len(devices) - 1 + (last["units"] if last["kind"] == "OpenCL CPU" else 1)
+
+
+def needs_opencl(count):
+    """A test that needs so many OpenCL devices says so where there are fewer."""
+    def decorate(test):
+        @functools.wraps(test)
+        def checked(self):
+            if opencl_parts() < count:
+                self.skipTest(f"lockstep devices lists {opencl_parts()} OpenCL devices, this test needs {count}")
+            test(self)
+        return checked
+    return decorate
 
 
 class DevicesTest(ProgramTest):
@@ -60,7 +85,7 @@ class DevicesTest(ProgramTest):
         self.assert_refused(done, 4, "cpu:1: step 6, ")
 
     def test_bad_lists_are_refused(self):
-        for text, word in (("0", "no device"), ("gpu:0", "no device of kind 'gpu'"), ("cpu:0,cpu:0", "twice"),
+        for text, word in (("0", "no device"), ("fpga:0", "there are cpu, opencl, cuda, gpu"), ("cpu:0,cpu:0", "twice"),
                            ("2xcpi", "did you mean 'cpu'?"), ("", "nothing between"), ("1025", "more than 1024")):
             done = self.run_program("train", "--data", self.data, "--devices", text)
             self.assert_refused_before_start(done, 2, "--devices", word)
@@ -69,6 +94,150 @@ class DevicesTest(ProgramTest):
                           ("--drill", "flip"), ("--drill", "flop@1:cpu:0"), ("--checkpoint-every", "0")):
             done = self.run_program("train", "--data", self.data, *arguments)
             self.assert_refused_before_start(done, 2, arguments[0])
+
+    def test_shares_change_nothing_but_who_computes(self):
+        expected = self.train("mlp", "--epochs", 1)
+        result = self.train("mlp", "--epochs", 1, "--devices", "2xcpu", "--shares", "3,1", "--out", "run")
+        self.assertEqual(result["weights"], expected["weights"])
+        self.assertEqual([use["packs"] for use in result["use"]], [24, 8])  # two minibatches of 16 packs
+        steps = [json.loads(line) for line in (self.folder / "run/metrics.jsonl").read_text().splitlines()]
+        self.assertEqual([device["packs"] for device in steps[0]["devices"]], [12, 4])
+        self.assertIn("shares = [3.0, 1.0]\n", (self.folder / "run/config.toml").read_text())
+        self.train("--resume", "run", "--epochs", 2)
+        self.train("--resume", "run", "--epochs", 3, "--devices", "3xcpu")
+        self.assertIn("shares = []\n", (self.folder / "run/config.toml").read_text())
+        done = self.run_program("verify", "mlp", "--data", self.data, "--steps", 3, "--devices", "1xcpu,2xcpu,3xcpu",
+                                "--shares", "1,9")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        plain, shared = (self.run_program("eval", "run", "--json", *arguments) for arguments in
+                         ((), ("--devices", "2xcpu", "--shares", "1,3")))
+        self.assertEqual((shared.returncode, shared.stdout), (0, plain.stdout))
+
+    def test_bad_shares_are_refused(self):
+        for text in ("3", "1,2,3", "0,1", "-1,2", "x,1", "1,", "nan,1", "inf,1"):
+            for command in ("train", "verify"):
+                done = self.run_program(command, "mlp", "--data", self.data, "--devices", "2xcpu", "--shares", text)
+                self.assert_refused_before_start(done, 2, "--shares")
+
+
+class KindsTest(ProgramTest):
+    """Other devices than the CPU: how they are named, chosen and listed, and that they change no bit."""
+
+    def refused(self, devices, *words):
+        done = self.run_program("train", "mlp", "--data", self.data, "--devices", devices)
+        self.assert_refused_before_start(done, 2, *words)
+
+    def gpus(self):
+        return [d["name"] for d in self.listed() if d["kind"].endswith("GPU")]
+
+    def listed(self):
+        done = self.run_program("devices", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["devices"]
+
+    def test_unknown_kinds_get_the_known_ones(self):
+        self.refused("fpga:0", "there are cpu, opencl, cuda, gpu")
+        self.refused("oepncl:0", "did you mean 'opencl'?")
+
+    @needs_opencl(1)
+    def test_unknown_numbers_get_the_known_ones(self):
+        self.refused("opencl:1000", "there is no device opencl:1000", "opencl:0")
+
+    def test_more_gpus_than_there_are(self):
+        self.refused("1000xgpu", "--devices", "GPU", "1000xcpu runs on the CPU")
+        if not self.gpus():
+            self.refused("gpu", "there is no GPU", "1xcpu runs on the CPU")
+
+    def test_auto_says_what_it_is(self):
+        done = self.run_program("train", "mlp", "--data", self.data, "--epochs", 1, "--devices", "auto", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        chosen = self.gpus() or ["cpu:0"]
+        self.assertTrue(self.messages(done.stderr)[0].startswith("auto: " + ", ".join(chosen)), done.stderr)
+        self.assertEqual(json.loads(done.stdout)["devices"], chosen)
+
+    def test_a_probe_is_usual_or_full(self):
+        done = self.run_program("train", "--data", self.data, "--probe", "ful")
+        self.assert_refused_before_start(done, 2, "--probe", "did you mean 'full'?")
+
+    def test_the_devices_are_listed(self):
+        cpu = self.listed()[0]
+        self.assertEqual((cpu["name"], cpu["kind"], cpu["exact"], cpu["refused"]), ("cpu:0", "CPU", True, None))
+        self.assertGreater(min(cpu["units"], cpu["memory"], cpu["multiply_adds_per_second"]), 0)
+        done = self.run_program("devices")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = done.stdout.splitlines()
+        self.assertTrue(rows[0].startswith("device ") and rows[1].startswith("cpu:0 "), done.stdout)
+        self.assertTrue(rows[1].endswith(" exact"), rows[1])
+
+    def test_a_report_without_data_says_so(self):
+        done = self.run_program("devices", "--report", "--data", "nowhere")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for words in ("Lockstep devices report\n", "\ncpu:0 ", "not tried: ", "nowhere", "issue tracker"):
+            self.assertIn(words, done.stdout)
+
+    def libraries_opened(self, *arguments):
+        """Those of GPUs; what hwloc loads for itself does not count."""
+        done = self.run_program(*arguments, env={"LD_DEBUG": "files"})
+        self.assertEqual(done.returncode, 0)
+        return {name for name in ("libOpenCL", "libcuda") for line in done.stderr.splitlines()
+                if name in line and "dynamically loaded by " + BINARY in line}
+
+    def test_cpu_runs_open_no_library_of_a_gpu(self):
+        self.assertEqual(self.libraries_opened("devices"), {"libOpenCL", "libcuda"})
+        for devices in ((), ("--devices", "2xcpu")):
+            self.assertEqual(self.libraries_opened("train", "mlp", "--data", self.data, "--epochs", 1, *devices), set())
+
+    @needs_opencl(2)
+    def test_every_mixture_has_the_bits_of_the_cpu(self):
+        for model, *arguments in (("lenet", "--convolution", "fast"), ("lenet", "--convolution", "direct"),
+                                  ("mlp", "--momentum", "0.9")):
+            # 512 pictures: the third minibatch has 96
+            done = self.run_program("verify", model, *arguments, "--data", self.data, "--batch", 208, "--steps", 4,
+                                    "--devices", "1xcpu,1xopencl,2xopencl,cpu:0+opencl:0", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+            self.assertEqual(len(json.loads(done.stdout)["settings"]), 6)
+
+    @needs_opencl(1)
+    def test_a_run_changes_its_devices_in_the_middle_of_an_epoch(self):
+        job = ("mlp", "--epochs", 2, "--batch", 128, "--momentum", "0.5")
+        whole = self.train(*job, "--out", "whole")
+        done = self.run_program("train", *job, "--data", self.data, "--out", "run", "--checkpoint-every", 1,
+                                "--drill", "fail@3:cpu:0")
+        self.assert_refused(done, 4, "cpu:0: step 3", "drill")
+        done = self.run_program("train", "--resume", "run", "--checkpoint-every", 1, "--devices", "opencl:0",
+                                "--drill", "fail@4:opencl:0")
+        self.assert_refused(done, 4, "opencl:0: step 6", "drill")
+        self.assertIn('devices = ["opencl:0"]\n', (self.folder / "run/config.toml").read_text())
+        self.assertEqual(self.train("--resume", "run", "--devices", "cpu")["weights"], whole["weights"])
+        self.assertEqual((self.folder / "run/hashes.csv").read_bytes(), (self.folder / "whole/hashes.csv").read_bytes())
+        self.assertEqual(self.run_program("diff", "run", "whole", "--devices", "opencl:0").returncode, 0)
+
+    @needs_opencl(1)
+    def test_kinds_that_differ_get_packs_by_their_speed(self):
+        expected = self.train("mlp", "--epochs", 1)["weights"]
+        mixture = ("--epochs", 1, "--devices", "cpu:0+opencl:0")
+        done = self.run_program("train", "mlp", "--data", self.data, "--json", *mixture, "--out", "run")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^shares: cpu:0 \d+ packs?, opencl:0 \d+ packs? \(calibrated\)$")
+        self.assertRegex(done.stderr, r"(?m)^opencl:0 +\d+ +\d+ % ")
+        result = json.loads(done.stdout)
+        self.assertEqual((result["weights"], sum(use["packs"] for use in result["use"])), (expected, 32))
+        done = self.run_program("train", "mlp", "--data", self.data, "--json", *mixture, "--shares", "3,1")
+        self.assertIn("shares: cpu:0 12 packs, opencl:0 4 packs\n", done.stderr)
+        self.assertEqual(json.loads(done.stdout)["weights"], expected)
+        plain, mixed = (self.run_program("eval", "run", "--json", *arguments) for arguments in
+                        ((), ("--devices", "cpu:0+opencl:0")))
+        self.assertEqual((mixed.returncode, mixed.stdout), (0, plain.stdout))
+
+    @needs_opencl(1)
+    def test_drills_work_on_other_kinds(self):
+        done = self.run_program("verify", "mlp", "--data", self.data, "--steps", 5, "--devices", "1xcpu,cpu:0+opencl:0",
+                                "--exchange", "sharded", "--drill", "flip@4:opencl:0")
+        self.assertEqual(done.returncode, 6)
+        self.assertIn("cpu:0+opencl:0, sharded: step 4, opencl:0: layer linear2", done.stdout)
+        done = self.run_program("train", "mlp", "--data", self.data, "--devices", "opencl:0", "--timeout", "2",
+                                "--drill", "hang@3:opencl:0")
+        self.assert_refused(done, 4, "no progress for 2 s: opencl:0 (step 3")
 
 
 if __name__ == "__main__":

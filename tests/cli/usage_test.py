@@ -18,7 +18,7 @@ class UsageTest(ProgramTest):
     def test_help_and_version(self):
         bare, asked = self.run_program(), self.run_program("--help")
         self.assertEqual((bare.returncode, bare.stdout), (0, asked.stdout))
-        for command in ("train", "eval", "verify", "diff", "sweep", "bench"):
+        for command in ("train", "eval", "verify", "diff", "sweep", "bench", "devices"):
             self.assertIn(f"\n  {command} ", bare.stdout)
             done = self.run_program(command, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -82,6 +82,8 @@ class UsageTest(ProgramTest):
         self.assert_config("[machine]\nthreads = 2000\n", "machine.threads", "from 1 to 1,024")
         self.assert_config("[machine]\norder = 'pak'\n", "machine.order", "did you mean 'pack'?")
         self.assert_config("[machine]\ndevices = ['cpu:0', 'cpu:0']\n", "machine.devices", "cpu:0 is there twice")
+        self.assert_config("[machine]\nshares = [1, 2]\n", "machine.shares", "expected 1 number")
+        self.assert_config("[machine]\nshares = [0]\n", "machine.shares", "above 0")
         self.assert_config("[job\n", "job.toml:1", "TOML")
 
     def test_a_config_holds_the_data_and_weights_to_its_hashes(self):

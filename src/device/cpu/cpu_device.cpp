@@ -33,6 +33,10 @@ class CpuDevice : public Device {
   std::unique_ptr<ThreadPlace> adopt_thread() override {
     return cores_ ? cores_->bind_for_now(first_core_) : nullptr;
   }
+  bool reaches(const Device&) const override { return false; }  // the host's memory is everybody's
+  void copy(std::span<const float> from, std::span<float> to) override {
+    std::ranges::copy(from, to.begin());
+  }
 
  private:
   void begin_thread(int thread) {
@@ -56,8 +60,8 @@ std::unique_ptr<Device> make_cpu_device(const CpuOptions& options) {
 
 std::vector<std::unique_ptr<Device>> make_cpu_devices(const CpuTeamOptions& options) {
   const int cores = usable_cores(), count = static_cast<int>(options.names.size());
-  const int threads = threads_of_each(count, options.threads);
-  const bool enough = !share_cores(count, threads);
+  const int threads = threads_of_each(count + options.others, options.threads);
+  const bool enough = !share_cores(count + options.others, threads);
   CpuOptions each{.threads = threads,
                   .target = options.target,
                   .timeout = options.timeout,

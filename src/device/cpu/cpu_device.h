@@ -36,6 +36,7 @@ std::unique_ptr<Device> make_cpu_device(const CpuOptions& options);
 struct CpuTeamOptions {
   std::vector<std::string> names = {"cpu:0"};
   int threads = 0;  // of each; 0: the usable cores divided among the devices, at least 1
+  int others = 0;   // devices of other kinds that compute on the same cores, with as many threads each
   std::string target = {};
   bool bind = true;  // where every thread of every device can have a core of its own
   std::chrono::nanoseconds timeout = std::chrono::seconds(60);

@@ -2,222 +2,31 @@
 // for bit.
 #include "device/cpu/cpu_device.h"
 
-#include <array>
-#include <atomic>
-#include <bit>
-#include <random>
-
 #include <gtest/gtest.h>
 
-#include "arithmetic/reference/step.h"
 #include "device/cpu/kernels.h"
-#include "program/compile.h"
+#include "device/steps_for_test.h"
 
 namespace lockstep::device::cpu {
 namespace {
 
-using arithmetic::reference::Tensor;
-using model::AvgPool;
-using model::Conv2d;
-using model::Flatten;
-using model::LayerKind;
-using model::Linear;
-using model::MaxPool;
-using model::Relu;
-
-// Counts how often each sum is said to be complete; any thread may say so.
-struct Completions : Watcher {
-  void begin(const program::Instruction&) override {}
-  void complete(program::BufferId partial) override { ++counts[static_cast<std::size_t>(partial)]; }
-  std::array<std::atomic<int>, 64> counts{};
-};
-
-// All segments; the exchange of a device that is alone is joins and nothing else.
-void run_step(Executable& executable, const program::Program& p, const StepInput& input) {
-  Completions completions;
-  for (std::size_t s = 0; s < p.segments.size(); ++s) {
-    if (p.segments[s].over != program::Segment::Over::exchange) {
-      ASSERT_TRUE(executable.run(s, input, completions));
-      continue;
-    }
-    program::exchange::Setting setting = program::sums_of(p);
-    setting.packs = arithmetic::pack_count(static_cast<int>(input.minibatch.examples.size()));
-    setting.shares = {{0, setting.packs}};
-    const auto lists =
-        program::exchange::emit(setting, program::exchange::kinds().front().shards(setting.sums, 1));
-    std::vector<program::exchange::Join> joins;
-    for (const auto& instruction : lists[0])
-      joins.push_back(std::get<program::exchange::Join>(instruction.operation));
-    for (const program::Sum& sum : p.sums)
-      EXPECT_EQ(completions.counts[static_cast<std::size_t>(sum.partial)], 1);
-    executable.join(joins, input);
-  }
-}
-
-struct Case {
-  const char* name;
-  model::Shape input;
-  std::vector<LayerKind> layers;
-  std::vector<int> examples = {37};
-  arithmetic::ConvolutionRule rule = arithmetic::ConvolutionRule::direct;
-};
-
-model::Model make_model(const Case& c) {
-  model::Model m{.name = c.name, .input = c.input, .layers = {}, .convolution = c.rule};
-  for (const LayerKind& kind : c.layers)
-    m.layers.push_back({"layer" + std::to_string(m.layers.size() + 1), kind});
-  return m;
-}
-
-std::vector<std::uint32_t> bits_of(std::span<const float> values) {
-  std::vector<std::uint32_t> bits;
-  for (const float v : values) bits.push_back(std::bit_cast<std::uint32_t>(v));
-  return bits;
-}
-
-const std::vector<Case> kCases = {
-    {"linear only", {3, 2, 2}, {Flatten{}, Linear{5}}, {1, 16, 17, 96, 500}},
-    {"odd linears", {1, 5, 7}, {Flatten{}, Linear{33}, Relu{}, Linear{18}, Relu{}, Linear{7}}, {33}},
-    {"one unit", {1, 1, 1}, {Flatten{}, Linear{1}, Relu{}, Linear{2}}, {20}},
-    {"conv, pooled twice",
-     {1, 14, 14},
-     {Conv2d{7, {3, 3}}, Relu{}, AvgPool{{2, 2}, {2, 2}}, Conv2d{9, {3, 3}}, Relu{}, AvgPool{{2, 2}, {2, 2}},
-      Flatten{}, Linear{10}},
-     {96, 200}},
-    {"pool that drops a row and a column",
-     {2, 13, 11},
-     {Conv2d{5, {3, 3}}, Relu{}, AvgPool{{2, 2}, {2, 2}}, Conv2d{21, {3, 2}}, Relu{}, AvgPool{{2, 2}, {2, 2}},
-      Flatten{}, Linear{4}}},
-    {"padding and stride",
-     {3, 9, 10},
-     {Conv2d{6, {3, 3}, {2, 2}, {1, 1}}, Relu{}, Conv2d{13, {5, 5}, {1, 1}, {2, 2}}, Relu{}, Flatten{},
-      Linear{3}}},
-    {"stride 3, tall kernel",
-     {2, 17, 12},
-     {Conv2d{4, {5, 2}, {3, 2}, {2, 0}}, Conv2d{8, {2, 3}, {2, 3}, {1, 2}}, Relu{}, Flatten{}, Linear{5}}},
-    {"kernels 1x1 and 7x7",
-     {4, 8, 9},
-     {Conv2d{17, {1, 1}}, Relu{}, Conv2d{3, {7, 7}, {1, 1}, {3, 3}}, Relu{}, Conv2d{2, {1, 1}, {2, 2}},
-      Flatten{}, Linear{6}}},
-    {"multiples of 16: one chain a pack",
-     {16, 6, 7},
-     {Conv2d{32, {3, 3}, {1, 1}, {1, 1}}, Relu{}, Conv2d{16, {3, 3}, {2, 2}, {1, 1}}, Relu{}, Flatten{},
-      Linear{16}}},
-    {"multiples of 16 behind a pool",
-     {16, 8, 8},
-     {Conv2d{16, {3, 3}, {1, 1}, {1, 1}}, Relu{}, AvgPool{{2, 2}, {2, 2}}, Flatten{}, Linear{10}}},
-    {"maximum pools",
-     {3, 11, 9},
-     {Conv2d{5, {3, 3}, {1, 1}, {1, 1}}, Relu{}, MaxPool{{3, 3}, {2, 2}, {1, 1}}, Conv2d{6, {2, 2}},
-      MaxPool{{2, 2}, {2, 2}}, Flatten{}, Linear{5}}},
-    {"average pools of other sizes",
-     {2, 12, 12},
-     {AvgPool{{3, 2}, {1, 2}, {1, 1}}, Conv2d{5, {3, 3}}, AvgPool{{3, 3}, {2, 2}, {1, 1}}, Relu{},
-      AvgPool{{2, 2}, {1, 1}}, Flatten{}, Linear{5}}},
-    {"input smaller than the kernel",
-     {2, 2, 2},
-     {Conv2d{3, {3, 3}, {1, 1}, {2, 2}}, Relu{}, Flatten{}, Linear{3}}},
-    {"padding wider than the kernel",
-     {1, 3, 3},
-     {Conv2d{2, {2, 2}, {1, 1}, {3, 3}}, Conv2d{2, {1, 1}, {1, 1}, {1, 1}}, Flatten{}, Linear{3}}},
-    {"strided 1x1 that only the first of each pair reaches",
-     {3, 4, 4},
-     {Conv2d{6, {3, 3}}, Relu{}, Conv2d{20, {1, 1}, {2, 2}}, Flatten{}, Linear{3}},
-     {130}},
-    {"1x1 that sees only padding",
-     {3, 1, 1},
-     {Conv2d{5, {1, 1}, {3, 3}, {1, 1}}, Flatten{}, Linear{3}},
-     {130}},
-    {"many channels",
-     {40, 5, 5},
-     {Conv2d{70, {3, 3}}, Relu{}, Conv2d{35, {3, 3}}, Flatten{}, Linear{9}},
-     {16}},
-};
-
-constexpr auto kFast = arithmetic::ConvolutionRule::fast;
-
-// A layer of fast convolution between others, so that all its passes are seen.
-Case fast(const char* name, model::Shape input, std::vector<LayerKind> layers, std::vector<int> examples) {
-  layers.insert(layers.end(), {Flatten{}, Linear{5}});
-  return {name, input, std::move(layers), std::move(examples), kFast};
-}
-
-const std::vector<Case> kFastCases = {
-    fast("LeNet's second convolution", {1, 12, 12},
-         {Conv2d{20, {1, 1}}, Conv2d{50, {5, 5}}, Relu{}, AvgPool{{2, 2}, {2, 2}}}, {37}),
-    fast("F(4x4, 3x3), overhanging", {1, 9, 7}, {Conv2d{17, {1, 1}}, Conv2d{33, {3, 3}, {1, 1}, {1, 1}}},
-         {20}),
-    fast("F(4x4, 3x3) without padding", {16, 10, 11}, {Relu{}, Conv2d{18, {3, 3}}, Relu{}}, {33}),
-    fast("F(2x2, 3x3)", {1, 6, 6}, {Conv2d{16, {1, 1}}, Conv2d{24, {3, 3}, {1, 1}, {1, 1}}, Relu{}},
-         {16, 17}),
-    fast("F(2x2, 5x5)", {1, 6, 6}, {Conv2d{20, {1, 1}}, Conv2d{17, {5, 5}, {1, 1}, {0, 0}}}, {5}),
-    fast("F(4x4, 5x5) padded", {1, 9, 13}, {Conv2d{31, {1, 1}}, Conv2d{16, {5, 5}, {1, 1}, {2, 2}}, Relu{}},
-         {18}),
-    fast("two in a row", {1, 12, 12},
-         {Conv2d{16, {3, 3}}, Relu{}, Conv2d{32, {3, 3}, {1, 1}, {1, 1}}, Relu{},
-          Conv2d{16, {3, 3}, {1, 1}, {1, 1}}, Relu{}, MaxPool{{2, 2}, {2, 2}}},
-         {40}),
-    fast("a pool that drops what a tile still reads", {1, 13, 13},
-         {Conv2d{16, {1, 1}}, Relu{}, Conv2d{20, {3, 3}}, Relu{}, AvgPool{{2, 2}, {2, 2}}, Conv2d{16, {3, 3}},
-          Relu{}, AvgPool{{3, 3}, {3, 3}}},
-         {19}),
-};
-
 class CpuDevice : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(CpuDevice, StepsEqualTheNaiveTwin) {
-  const Case& c = GetParam() < kCases.size() ? kCases[GetParam()] : kFastCases[GetParam() - kCases.size()];
-  const model::Model m = make_model(c);
-  std::mt19937 random(static_cast<unsigned>(GetParam()) + 1);
+  const Case& c = step_case(GetParam());
   for (const int examples : c.examples) {
-    const auto n = static_cast<std::size_t>(examples), pixels = static_cast<std::size_t>(c.input.elements());
-    std::vector<std::uint8_t> bytes(n * pixels), labels(n);
-    std::vector<std::uint32_t> order(n);
-    for (std::uint8_t& b : bytes) b = static_cast<std::uint8_t>(random());
-    for (std::uint8_t& l : labels)
-      l = static_cast<std::uint8_t>(random() % static_cast<unsigned>(model::classes_of(m)));
-    for (std::size_t i = 0; i < n; ++i)
-      order[i] = static_cast<std::uint32_t>(n - 1 - i);  // not the set's own order
-    std::vector<float> images;
-    std::vector<std::uint8_t> batch_labels;
-    for (const std::uint32_t e : order) {
-      for (std::size_t p = 0; p < pixels; ++p)
-        images.push_back(static_cast<float>(bytes[e * pixels + p]) / 255.0f);
-      batch_labels.push_back(labels[e]);
-    }
-    std::vector<Tensor> weights;
-    std::normal_distribution<float> normal(0.0f, 0.3f);
-    for (const model::Parameter& p : model::parameters_of(m)) {
-      Tensor& t = weights.emplace_back(p.elements());
-      for (float& v : t) v = normal(random);
-    }
-    const auto expected = arithmetic::reference::train_step(m, weights, {images, batch_labels}, 0.1f);
-
+    const StepOfCase step(c, examples, static_cast<unsigned>(GetParam()) + 1);
     for (const Kernels* kernels : usable_kernels()) {
       for (const int threads : {1, 2, 3}) {
         const std::unique_ptr<Device> device =
             make_cpu_device({.threads = threads, .target = std::string(kernels->name)});
-        for (const Order run_order : {Order::pack, Order::layer}) {
+        for (const Order order : {Order::pack, Order::layer}) {
           for (const bool plain : {false, true}) {
             SCOPED_TRACE(testing::Message()
                          << c.name << ", " << examples << " examples, " << kernels->name << ", " << threads
-                         << " threads, order " << static_cast<int>(run_order)
+                         << " threads, order " << static_cast<int>(order)
                          << (plain ? ", neither trimmed nor fused" : ""));
-            const program::Program p = program::compile_training(m, {.trim = !plain, .fuse = !plain});
-            const auto executable = device->load(p, {.most_examples = examples, .order = run_order});
-            for (std::size_t i = 0; i < weights.size(); ++i) executable->upload(p.parameters[i], weights[i]);
-            run_step(*executable, p, {{bytes.data(), labels.data(), order}, 0.1f});
-            float loss = 0;
-            executable->download(p.loss, {&loss, 1});
-            EXPECT_EQ(std::bit_cast<std::uint32_t>(loss), std::bit_cast<std::uint32_t>(expected.loss));
-            for (std::size_t i = 0; i < weights.size(); ++i) {
-              Tensor gradient(weights[i].size()), updated(weights[i].size());
-              executable->download(p.gradients[i], gradient);
-              executable->download(p.parameters[i], updated);
-              ASSERT_EQ(bits_of(gradient), bits_of(expected.gradients[i]))
-                  << p.buffers[static_cast<std::size_t>(p.gradients[i])].name;
-              ASSERT_EQ(bits_of(updated), bits_of(expected.parameters[i]));
-            }
+            step.expect_on(*device, order, plain);
           }
         }
       }
@@ -225,7 +34,7 @@ TEST_P(CpuDevice, StepsEqualTheNaiveTwin) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, CpuDevice, testing::Range<std::size_t>(0, kCases.size() + kFastCases.size()),
+INSTANTIATE_TEST_SUITE_P(Shapes, CpuDevice, testing::Range<std::size_t>(0, step_cases()),
                          [](const auto& instance) { return "Case" + std::to_string(instance.param); });
 
 }  // namespace

@@ -67,7 +67,7 @@ void CpuExecutable::join(std::span<const Join> joins, const StepInput& input) {
       const Part part = part_of(join.range.count, thread, threads);
       for (std::size_t first = part.first; first < part.first + part.count; first += kChunk) {
         const std::size_t count = std::min(kChunk, part.first + part.count - first);
-        if (alone_) gather(sum.partial, join.range.first + first, count);
+        if (options_.alone) gather(sum.partial, join.range.first + first, count);
         for (const arithmetic::JoinPair& pair : join.pairs) {
           kernels_.add(sums[static_cast<std::size_t>(pair.into)] + first,
                        sums[static_cast<std::size_t>(pair.from)] + first, count);

@@ -63,7 +63,6 @@ CpuExecutable::CpuExecutable(const program::Program& program, const LoadOptions&
       workspaces_(workspaces),
       most_packs_(arithmetic::pack_count(options.most_examples)),
       share_packs_(most_of_share()),
-      alone_(gets_all_packs()),
       active_(std::clamp(share_packs_, 1, team.size())),
       group_(options.order == Order::pack ? std::clamp(per_thread(share_packs_, active_), 1, kGroup)
                                           : std::max(1, per_thread(share_packs_, active_))),
@@ -96,14 +95,6 @@ void CpuExecutable::make_steps() {
       scratch_floats_ = std::max(scratch_floats_, ready.steps.back()->scratch_floats());
     }
   }
-}
-
-// Every pack of every minibatch comes here.
-bool CpuExecutable::gets_all_packs() const {
-  for (int packs = 1; packs <= most_packs_; ++packs) {
-    if (options_.share(packs).size() < packs) return false;
-  }
-  return true;
 }
 
 int CpuExecutable::most_of_share() const {
@@ -229,7 +220,7 @@ void CpuExecutable::finish_step(ReadySegment& segment, std::size_t step, Watcher
   for (const program::BufferId output : segment.segment->instructions[step].outputs) {
     const program::Buffer& buffer = program_.buffers[static_cast<std::size_t>(output)];
     if (buffer.role != program::Role::partial) continue;
-    if (!alone_) gather(output, 0, buffer.elements);  // else join() does it, on all threads
+    if (!options_.alone) gather(output, 0, buffer.elements);  // else join() does it, on all threads
     watcher.complete(output);
   }
 }

@@ -22,10 +22,15 @@ class CpuExecutable : public Executable {
   void download_activation(program::BufferId buffer, int example, std::span<float> values) const override;
   std::vector<std::int64_t> tally() const override;
   bool run(std::size_t segment, const StepInput& input, Watcher& watcher) override;
+  bool works_in_background() const override { return false; }
+  std::vector<WorkSpan> take_spans() override { return {}; }
 
   // cpu_exchange.cpp
   void reserve_inbox(std::size_t floats) override;
   std::span<float> numbers(const program::exchange::Place& place) override;
+  // Its threads compute in the memory that others see; what is held was gathered when it became complete.
+  void publish(std::span<const program::exchange::Place>) override {}
+  void deliver(std::span<const program::exchange::Place>) override {}
   bool joins_beside_work() const override { return team_.size() == 1; }
   void join(std::span<const program::exchange::Join> joins, const StepInput& input) override;
   bool check(std::span<const program::exchange::Range> gradients) override;
@@ -40,7 +45,6 @@ class CpuExecutable : public Executable {
   };
 
   int most_of_share() const;
-  bool gets_all_packs() const;
   int plan_stack() const;
   std::vector<int> plan_slots() const;
   ArenaSizes plan_memory() const;
@@ -62,7 +66,6 @@ class CpuExecutable : public Executable {
   WorkspacePool& workspaces_;
   const int most_packs_;   // of a minibatch
   const int share_packs_;  // of it that come here
-  const bool alone_;       // all of them always do
   const int active_;       // threads that ever get a pack
   const int group_;
   // Devices that take turns on a core prepare their parameters when it is their turn, where the core's cache

@@ -73,12 +73,16 @@ struct Hub {
   std::atomic<bool> aborted{false};
 };
 
+using Copy = std::function<void(std::span<const float> from, std::span<float> to)>;
+
 class ThreadTransport final : public Transport {
  public:
-  ThreadTransport(std::shared_ptr<Hub> hub, int rank, bool spin)
+  // `copy` may be nothing: then the numbers are in the host's memory.
+  ThreadTransport(std::shared_ptr<Hub> hub, int rank, bool spin, Copy copy)
       : hub_(std::move(hub)),
         rank_(static_cast<std::size_t>(rank)),
         spin_(spin),
+        copy_(std::move(copy)),
         box_(hub_->boxes[rank_]),
         waiting_(hub_->boxes.size()),
         posted_(hub_->boxes.size(), 0) {}
@@ -168,7 +172,11 @@ class ThreadTransport final : public Transport {
     for (const auto& [peer, note, wanted] : take_notes()) {
       check(note.numbers.size() == wanted.to.size(), "rank {} sent {} numbers where rank {} expects {}", peer,
             note.numbers.size(), rank_, wanted.to.size());
-      std::memcpy(wanted.to.data(), note.numbers.data(), note.numbers.size_bytes());
+      if (copy_) {
+        copy_(note.numbers, wanted.to);
+      } else {
+        std::memcpy(wanted.to.data(), note.numbers.data(), note.numbers.size_bytes());
+      }
       --wanted.progress->left;
       if (--note.sender_progress->left == 0) note.sender->tell_that_sends_are_done();
     }
@@ -216,6 +224,7 @@ class ThreadTransport final : public Transport {
   const std::shared_ptr<Hub> hub_;
   const std::size_t rank_;
   const bool spin_;
+  const Copy copy_;
   Mailbox& box_;
   std::vector<std::deque<Wanted>> waiting_;  // by sender, in posting order
   std::vector<std::uint64_t> posted_;        // by sender: receives, ever
@@ -231,7 +240,9 @@ std::vector<std::unique_ptr<Transport>> make_thread_transports(const ThreadOptio
   std::vector<std::unique_ptr<Transport>> transports;
   transports.reserve(static_cast<std::size_t>(options.ranks));
   for (int rank = 0; rank < options.ranks; ++rank) {
-    transports.push_back(std::make_unique<ThreadTransport>(hub, rank, options.spin));
+    transports.push_back(std::make_unique<ThreadTransport>(
+        hub, rank, options.spin,
+        options.copies.empty() ? Copy{} : options.copies[static_cast<std::size_t>(rank)]));
   }
   return transports;
 }

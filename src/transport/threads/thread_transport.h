@@ -5,6 +5,7 @@
 // of its own. Who waits says which notes it needs and is woken by the last of them, not by each: with 16
 // ranks on 2 cores every wake-up costs as much as copying 40 KB.
 #pragma once
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -15,6 +16,8 @@ namespace lockstep::transport {
 struct ThreadOptions {
   int ranks = 1;
   bool spin = true;  // look a while before going to sleep: right where every rank has a core of its own
+  // By rank: how it copies what was sent to it. Empty: the numbers are in the host's memory.
+  std::vector<std::function<void(std::span<const float> from, std::span<float> to)>> copies = {};
 };
 
 // The transports of all ranks. They refer to each other and must live equally long.

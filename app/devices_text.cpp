@@ -1,0 +1,104 @@
+#include "devices_text.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "report/text_table.h"
+
+namespace lockstep::app {
+namespace {
+
+using report::TextColumn;
+using Json = nlohmann::ordered_json;
+using Cells = std::vector<std::string>;
+
+constexpr auto kRight = TextColumn::Align::right;
+constexpr double kGiga = 1e9, kMillis = 1e3;
+
+// One line of plain characters: drivers say what they like.
+std::string plain(std::string text) {
+  std::ranges::replace_if(
+      text,
+      [](char c) { return static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) > 0x7e; },
+      ' ');
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text.empty() ? "-" : text;
+}
+
+std::string verdict(const SurveyedDevice& device) {
+  return device.exact() ? "exact" : "refused: " + plain(device.refused);
+}
+
+std::string table(const Survey& survey) {
+  const std::vector<TextColumn> columns{{"device"},
+                                        {"kind"},
+                                        {"model"},
+                                        {"driver"},
+                                        {"memory", kRight},
+                                        {"units", kRight},
+                                        {"multiply-adds", kRight},
+                                        {"results"}};
+  std::vector<Cells> rows;
+  for (const SurveyedDevice& d : survey.devices) {
+    rows.push_back({d.what.name, d.what.kind, plain(d.what.model), plain(d.what.driver),
+                    fmt::format("{:.1f} GB", static_cast<double>(d.what.memory) / kGiga),
+                    fmt::format("{}", d.what.units),
+                    d.exact() ? fmt::format("{:.1f} G/s", d.multiply_adds / kGiga) : "-", verdict(d)});
+  }
+  return report::text_table(columns, rows);
+}
+
+std::string missing_lines(const Survey& survey) {
+  std::string text;
+  for (const std::string& line : survey.missing) text += plain(line) + '\n';
+  return text.empty() ? "" : "\n" + text;
+}
+
+std::string trials_text(const DevicesReport& report) {
+  if (report.trials.empty()) return fmt::format("not tried: {}\n", report.not_tried);
+  const std::vector<TextColumn> columns{{"device"}, {"ms a step", kRight}, {"same bits"}, {"weights"}};
+  std::vector<Cells> rows;
+  for (const GoldenTrial& t : report.trials) {
+    const bool done = t.failed.empty();
+    rows.push_back({t.device, done ? fmt::format("{:.2f}", t.seconds * kMillis) : "-",
+                    t.same_bits() ? "yes" : "no", done ? t.weights : plain(t.failed)});
+  }
+  return report::text_table(columns, rows);
+}
+
+}  // namespace
+
+std::string devices_table(const Survey& survey) { return table(survey) + missing_lines(survey); }
+
+std::string devices_json(const Survey& survey) {
+  Json json{{"devices", Json::array()}, {"missing", survey.missing}};
+  for (const SurveyedDevice& d : survey.devices) {
+    json["devices"].push_back({{"name", d.what.name},
+                               {"kind", d.what.kind},
+                               {"model", d.what.model},
+                               {"driver", d.what.driver},
+                               {"memory", d.what.memory},
+                               {"units", d.what.units},
+                               {"multiply_adds_per_second", d.exact() ? Json(d.multiply_adds) : Json()},
+                               {"exact", d.exact()},
+                               {"refused", d.exact() ? Json() : Json(d.refused)}});
+  }
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+}
+
+std::string devices_report(const DevicesReport& report) {
+  return fmt::format(
+      "Lockstep devices report\n\n"
+      "lockstep {}\n"
+      "system: {}\n\n"
+      "Devices, after the full probe:\n{}{}\n"
+      "LeNet, {} steps on Fashion-MNIST, minibatches of 256; the weights should be {}:\n{}\n"
+      "Please send this text to the issue tracker of the project, also if all is well: it is how we learn\n"
+      "about devices that we do not have.\n",
+      report.version, report.system, table(report.survey), missing_lines(report.survey), kGoldenSteps,
+      golden_weights(), trials_text(report));
+}
+
+}  // namespace lockstep::app

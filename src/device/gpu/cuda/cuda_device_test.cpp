@@ -1,0 +1,45 @@
+// Whole steps on CUDA devices against the naive twins, bit for bit. The devices are stand-ins that interpret
+// the PTX that NVRTC makes of the kernels, with threads in shuffled order.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "device/gpu/cuda/cuda_driver.h"
+#include "device/gpu/cuda/standin_for_test.h"
+#include "device/gpu/gpu_device.h"
+#include "device/steps_for_test.h"
+
+namespace lockstep::device::gpu::cuda {
+namespace {
+
+constexpr int kMostExamples = 32;  // an interpreter is slow
+
+class CudaDevice : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(CudaDevice, StepsEqualTheNaiveTwin) {
+  const Standin standin(fmt::format("devices=1,order=shuffled,seed={}", GetParam()));
+  if (!standin.library()) GTEST_SKIP() << standin.problem();
+  std::string problem;
+  if (!open_nvrtc(problem)) GTEST_SKIP() << problem;
+  const Case& c = step_case(GetParam());
+  const int examples = std::min(kMostExamples, c.examples.back());
+  const StepOfCase step(c, examples, static_cast<unsigned>(GetParam()) + 1);
+  const std::unique_ptr<Device> device = make_gpu_device(make_cuda_driver(
+      standin.library(), {.found = standin.library()->devices().at(0),
+                          .nvrtc_library = nvrtc_path(),
+                          .cache = testing::TempDir() + "lockstep-ptx"}));  // compiling takes a second
+  for (const bool plain : {false, true}) {
+    SCOPED_TRACE(testing::Message() << c.name << (plain ? ", neither trimmed nor fused" : ""));
+    try {
+      step.expect_on(*device, Order::layer, plain);
+    } catch (const Error& error) {
+      FAIL() << error.what() << ": " << standin.last_error();
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, CudaDevice, testing::Range<std::size_t>(0, step_cases()),
+                         [](const auto& instance) { return "Case" + std::to_string(instance.param); });
+
+}  // namespace
+}  // namespace lockstep::device::gpu::cuda

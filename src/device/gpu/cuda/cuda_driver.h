@@ -1,0 +1,23 @@
+// A device that CUDA drives.
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/gpu/cuda/library.h"
+
+namespace lockstep::device::gpu::cuda {
+
+struct CudaOptions {
+  Found found;
+  Style style = kLaneStyle;
+  std::string nvrtc_library = {};                    // instead of where toolkits put it
+  std::filesystem::path cache = {};                  // for compiled kernels; empty: none
+  std::filesystem::path log_directory = {};          // for what a compiler says that refuses the kernels
+  std::vector<std::string> more_build_options = {};  // for devices that are to be wrong
+};
+
+std::unique_ptr<Driver> make_cuda_driver(std::shared_ptr<const Library> library, CudaOptions options);
+
+}  // namespace lockstep::device::gpu::cuda

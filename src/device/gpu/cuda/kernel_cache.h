@@ -1,0 +1,28 @@
+// Kernels that were compiled before, kept as files in a directory. A file proves that it is whole by a hash
+// of what it holds; one that does not is as good as none.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace lockstep::device::gpu::cuda {
+
+class KernelCache {
+ public:
+  // With an empty directory it keeps nothing.
+  explicit KernelCache(std::filesystem::path directory) : directory_(std::move(directory)) {}
+
+  // The file for what `inputs` make: all that the compiler is told.
+  std::filesystem::path path(std::span<const std::string> inputs) const;
+
+  std::optional<std::string> load(std::span<const std::string> inputs) const;
+
+  // A cache that cannot be written only makes the next start slower, so it is not an error.
+  void keep(std::span<const std::string> inputs, const std::string& code) const;
+
+ private:
+  const std::filesystem::path directory_;
+};
+
+}  // namespace lockstep::device::gpu::cuda

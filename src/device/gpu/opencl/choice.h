@@ -1,0 +1,47 @@
+// Which OpenCL devices names stand for. The last device, if it computes on the host's cores, can stand for as
+// many names as it has units: each gets a part of it.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/gpu/opencl/opencl_driver.h"
+
+namespace lockstep::device::gpu::opencl {
+
+class Choice {
+ public:
+  // `missing`: why there are no devices, if there are none. Requires: both outlive it.
+  Choice(const std::vector<Found>& found, const std::vector<std::string>& missing)
+      : found_(found), missing_(missing) {}
+
+  // opencl:`index`. Throws Error(usage) with the names there are, Error(device) if there are none.
+  void add(const std::string& name, int index);
+
+  // How many of them compute on the host's cores.
+  int on_cores() const;
+
+  struct Options {
+    int threads = 1;             // units of each part of a divided device
+    bool lane_per_item = false;  // also where a device computes on cores, whose style is a pack per work-item
+    std::filesystem::path log_directory = {};
+    std::string more_build_options = {};
+  };
+  // A driver a name, in order.
+  std::vector<std::unique_ptr<Driver>> make(const std::shared_ptr<const Library>& library,
+                                            const Options& options) const;
+
+ private:
+  struct Wanted {
+    std::string name;
+    std::size_t device;
+    bool may_divide;
+  };
+  std::vector<DeviceId> divided(const Library& library, int threads) const;
+
+  const std::vector<Found>& found_;
+  const std::vector<std::string>& missing_;
+  std::vector<Wanted> wanted_;
+};
+
+}  // namespace lockstep::device::gpu::opencl

@@ -1,0 +1,88 @@
+// Whole steps on OpenCL devices against the naive twins, in both lane styles, bit for bit.
+#include <numeric>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "device/gpu/gpu_device.h"
+#include "device/gpu/gpu_executable.h"
+#include "device/gpu/opencl/opencl_driver.h"
+#include "device/steps_for_test.h"
+#include "model/zoo.h"
+
+namespace lockstep::device::gpu::opencl {
+namespace {
+
+// The first device there is, made once a style: compiling the kernels takes a while.
+class OpenClDevice : public testing::TestWithParam<std::tuple<bool, std::size_t>> {
+ protected:
+  static void SetUpTestSuite() {
+    std::string problem;
+    const std::shared_ptr<const Library> library = Library::open(problem);
+    if (!library) return;
+    const std::vector<Found> found = library->devices();
+    if (found.empty()) return;
+    for (const Style& style : {kLaneStyle, pack_style(found[0].vector_floats)})
+      devices().push_back(make_gpu_device(make_opencl_driver(library, {.found = found[0], .style = style})));
+  }
+  static void TearDownTestSuite() { devices().clear(); }
+  static std::vector<std::unique_ptr<Device>>& devices() {
+    static std::vector<std::unique_ptr<Device>> made;
+    return made;
+  }
+};
+
+TEST_P(OpenClDevice, StepsEqualTheNaiveTwin) {
+  if (devices().empty()) GTEST_SKIP() << "no OpenCL device here";
+  const auto [pack_per_item, index] = GetParam();
+  const Case& c = step_case(index);
+  for (const int examples : c.examples) {
+    const StepOfCase step(c, examples, static_cast<unsigned>(index) + 1);
+    for (const bool plain : {false, true}) {
+      SCOPED_TRACE(testing::Message() << c.name << ", " << examples << " examples"
+                                      << (plain ? ", neither trimmed nor fused" : ""));
+      step.expect_on(*devices()[pack_per_item ? 1 : 0], Order::layer, plain);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, OpenClDevice,
+                         testing::Combine(testing::Bool(), testing::Range<std::size_t>(0, step_cases())),
+                         [](const auto& instance) {
+                           return fmt::format("{}Case{}", std::get<0>(instance.param) ? "Packs" : "Lanes",
+                                              std::get<1>(instance.param));
+                         });
+
+// The host only fills queues: it waits once, for the check of the gradients, and the loss and the predictions
+// come with the answer.
+TEST(OpenClStep, OfLenetTakesFewLaunchesAndOneWait) {
+  std::string problem;
+  const std::shared_ptr<const Library> library = Library::open(problem);
+  if (!library || library->devices().empty()) GTEST_SKIP() << "no OpenCL device here";
+  const Found found = library->devices().front();
+  const std::unique_ptr<Driver> driver =
+      make_opencl_driver(library, {.found = found, .style = pack_style(found.vector_floats)});
+  const std::vector<std::uint8_t> pixels(256 * 28 * 28, 100), labels(256, 3);
+  std::vector<std::uint32_t> order(256);
+  std::iota(order.begin(), order.end(), 0u);
+  for (const auto rule : {arithmetic::ConvolutionRule::direct, arithmetic::ConvolutionRule::fast}) {
+    model::Model lenet = model::zoo_model("lenet");
+    lenet.convolution = rule;
+    const program::Program p = program::compile_training(lenet);
+    GpuExecutable executable(p, {}, *driver);
+    const StepInput input{{pixels.data(), labels.data(), order}, 0.1f};
+    run_step(executable, p, input);
+    const Counters before = driver->counters();
+    run_step(executable, p, input);
+    float loss = 0;
+    executable.download(p.loss, {&loss, 1});
+    EXPECT_EQ(executable.tally().at(3), 256);
+    EXPECT_LE(driver->counters().launches - before.launches, 60);
+    EXPECT_EQ(driver->counters().waits - before.waits, 1);
+    RecordProperty(rule == arithmetic::ConvolutionRule::fast ? "fast_launches" : "direct_launches",
+                   static_cast<int>(driver->counters().launches - before.launches));
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::device::gpu::opencl

@@ -1,0 +1,317 @@
+#include "device/gpu/opencl/opencl_driver.h"
+
+#include <array>
+#include <map>
+
+#include "base/error.h"
+#include "device/gpu/build_log.h"
+#include "device/gpu/kernel_source.h"
+
+namespace lockstep::device::gpu::opencl {
+namespace {
+
+// Contraction is switched off in the source itself.
+constexpr const char* kBuildOptions = "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt";
+
+class ClMemory final : public Memory {
+ public:
+  ClMemory(const Api& api, Mem memory) : api_(api), memory_(memory) {}
+  ~ClMemory() override { api_.ReleaseMemObject(memory_); }
+  Mem get() const { return memory_; }
+
+ private:
+  const Api& api_;
+  const Mem memory_;
+};
+
+// Memory that the driver has allocated for fast copies, mapped for as long as it lives.
+class ClHostMemory final : public HostMemory {
+ public:
+  ClHostMemory(const Api& api, CommandQueue queue, Mem memory, std::span<std::byte> mapped)
+      : api_(api), queue_(queue), memory_(memory), mapped_(mapped) {}
+  ~ClHostMemory() override {
+    api_.EnqueueUnmapMemObject(queue_, memory_, mapped_.data(), 0, nullptr, nullptr);
+    api_.Finish(queue_);
+    api_.ReleaseMemObject(memory_);
+  }
+  std::span<std::byte> bytes() override { return mapped_; }
+
+ private:
+  const Api& api_;
+  const CommandQueue queue_;
+  const Mem memory_;
+  const std::span<std::byte> mapped_;
+};
+
+class ClMark final : public Event {
+ public:
+  ClMark(const Api& api, ClEvent event) : api_(api), event_(event) {}
+  ~ClMark() override { api_.ReleaseEvent(event_); }
+  ClEvent get() const { return event_; }
+
+ private:
+  const Api& api_;
+  const ClEvent event_;
+};
+
+class OpenClDriver final : public Driver {
+ public:
+  OpenClDriver(std::shared_ptr<const Library> library, OpenClOptions options)
+      : library_(std::move(library)), api_(library_->api()), options_(std::move(options)) {
+    if (options_.part != nullptr) {
+      Uint units = 0;
+      expect(api_.GetDeviceInfo(device(), kDeviceMaxComputeUnits, sizeof units, &units, nullptr),
+             "clGetDeviceInfo");
+      options_.found.facts.units = static_cast<int>(units);
+    }
+    const std::array<Property, 3> properties{kContextPlatform,
+                                             reinterpret_cast<Property>(options_.found.platform), 0};
+    const DeviceId id = device();
+    Int error = kSuccess;
+    context_ = api_.CreateContext(properties.data(), 1, &id, nullptr, nullptr, &error);
+    expect(error, "clCreateContext");
+    for (CommandQueue& queue : queues_) {
+      queue = api_.CreateCommandQueue(context_, id, kQueueProfilingEnable, &error);
+      expect(error, "clCreateCommandQueue");
+    }
+    build();
+  }
+
+  ~OpenClDriver() override {
+    for (const CommandQueue queue : queues_) {
+      if (queue == nullptr) continue;
+      api_.Finish(queue);
+      api_.ReleaseCommandQueue(queue);
+    }
+    for (const auto& [name, kernel] : kernels_) api_.ReleaseKernel(kernel);
+    if (program_ != nullptr) api_.ReleaseProgram(program_);
+    if (context_ != nullptr) api_.ReleaseContext(context_);
+    if (options_.part != nullptr) api_.ReleaseDevice(options_.part);
+  }
+
+  const Facts& facts() const override { return options_.found.facts; }
+  const Style& style() const override { return options_.style; }
+  Counters counters() const override { return counters_; }
+
+  std::unique_ptr<Memory> allocate(std::size_t bytes) override {
+    return std::make_unique<ClMemory>(api_, create_buffer(kMemReadWrite, bytes));
+  }
+
+  std::unique_ptr<Memory> part(const Memory& memory, std::size_t offset, std::size_t bytes) override {
+    const BufferRegion region{offset, bytes};
+    Int error = kSuccess;
+    const Mem part =
+        api_.CreateSubBuffer(raw(memory), kMemReadWrite, kBufferCreateTypeRegion, &region, &error);
+    expect(error, "clCreateSubBuffer");
+    return std::make_unique<ClMemory>(api_, part);
+  }
+
+  std::unique_ptr<HostMemory> allocate_host(std::size_t bytes) override {
+    const Mem memory = create_buffer(kMemReadWrite | kMemAllocHostPtr, bytes);
+    Int error = kSuccess;
+    void* const mapped = api_.EnqueueMapBuffer(queues_[0], memory, 1, kMapRead | kMapWrite, 0, bytes, 0,
+                                               nullptr, nullptr, &error);
+    if (error != kSuccess) api_.ReleaseMemObject(memory);
+    expect(error, "clEnqueueMapBuffer");
+    return std::make_unique<ClHostMemory>(api_, queues_[0], memory,
+                                          std::span(static_cast<std::byte*>(mapped), bytes));
+  }
+
+  void write(Queue queue, const Memory& to, std::size_t offset, std::span<const std::byte> from) override {
+    if (from.empty()) return;
+    ClEvent event = nullptr;
+    expect(api_.EnqueueWriteBuffer(raw(queue), raw(to), 0, offset, from.size(), from.data(), 0, nullptr,
+                                   tracing_ ? &event : nullptr),
+           "clEnqueueWriteBuffer");
+    keep(queue, "copy to the device", event);
+  }
+  void read(Queue queue, const Memory& from, std::size_t offset, std::span<std::byte> to) override {
+    if (to.empty()) return;
+    ClEvent event = nullptr;
+    expect(api_.EnqueueReadBuffer(raw(queue), raw(from), 0, offset, to.size(), to.data(), 0, nullptr,
+                                  tracing_ ? &event : nullptr),
+           "clEnqueueReadBuffer");
+    keep(queue, "copy to the host", event);
+  }
+
+  void launch(Queue queue, std::string_view kernel, std::span<const Argument> arguments,
+              std::size_t work_items) override {
+    if (work_items == 0) return;
+    const Kernel k = kernel_named(kernel);
+    for (std::size_t i = 0; i < arguments.size(); ++i) set_argument(k, kernel, i, arguments[i]);
+    const auto group = static_cast<std::size_t>(options_.style.group);
+    const std::size_t size = (work_items + group - 1) / group * group;
+    ClEvent event = nullptr;
+    expect(api_.EnqueueNDRangeKernel(raw(queue), k, 1, nullptr, &size, &group, 0, nullptr,
+                                     tracing_ ? &event : nullptr),
+           kernel);
+    keep(queue, kernel, event);
+    ++counters_.launches;
+  }
+
+  std::unique_ptr<Event> record(Queue queue) override {
+    ClEvent event = nullptr;
+    expect(api_.EnqueueMarkerWithWaitList(raw(queue), 0, nullptr, &event), "clEnqueueMarkerWithWaitList");
+    return std::make_unique<ClMark>(api_, event);
+  }
+  void after(Queue queue, const Event& event) override {
+    const ClEvent before = static_cast<const ClMark&>(event).get();
+    expect(api_.EnqueueBarrierWithWaitList(raw(queue), 1, &before, nullptr), "clEnqueueBarrierWithWaitList");
+  }
+  void flush(Queue queue) override { expect(api_.Flush(raw(queue)), "clFlush"); }
+  void wait(const Event& event) override {
+    ++counters_.waits;
+    const ClEvent awaited = static_cast<const ClMark&>(event).get();
+    expect(api_.WaitForEvents(1, &awaited), "clWaitForEvents");
+  }
+
+  // OpenCL 1.2 copies within a context, and every device has its own.
+  bool reaches(const Driver&) const override { return false; }
+  std::byte* address(const Memory&) const override {
+    throw Error(Fault::ours, "defect: memory of OpenCL has no address");
+  }
+  void copy(std::span<const std::byte>, std::span<std::byte>) override {
+    throw Error(Fault::ours, "defect: OpenCL does not copy between devices");
+  }
+
+  void start_trace() override {
+    if (tracing_) return;
+    tracing_ = true;
+    // One point in time on both clocks.
+    const std::unique_ptr<Event> now = record(Queue::compute);
+    const ClEvent event = static_cast<const ClMark&>(*now).get();
+    expect(api_.WaitForEvents(1, &event), "clWaitForEvents");
+    host_clock_ = std::chrono::steady_clock::now();
+    device_clock_ = time_of(event, kProfilingCommandEnd);
+  }
+  void name_spans(std::string name) override { span_name_ = std::move(name); }
+  std::vector<Span> take_spans() override {
+    for (const CommandQueue queue : queues_) expect(api_.Finish(queue), "clFinish");
+    std::vector<Span> spans;
+    for (const auto& [span, event] : kept_) {
+      spans.push_back(span);
+      spans.back().start = on_host(time_of(event->get(), kProfilingCommandStart));
+      spans.back().end = on_host(time_of(event->get(), kProfilingCommandEnd));
+    }
+    kept_.clear();
+    return spans;
+  }
+
+ private:
+  struct Kept {
+    Span span;
+    std::unique_ptr<ClMark> event;
+  };
+
+  void keep(Queue queue, std::string_view what, ClEvent event) {
+    if (event == nullptr) return;
+    kept_.push_back(
+        {{queue, fmt::format("{}: {}", span_name_, what)}, std::make_unique<ClMark>(api_, event)});
+  }
+  std::uint64_t time_of(ClEvent event, Uint what) const {
+    std::uint64_t nanoseconds = 0;
+    expect(api_.GetEventProfilingInfo(event, what, sizeof nanoseconds, &nanoseconds, nullptr),
+           "clGetEventProfilingInfo");
+    return nanoseconds;
+  }
+  std::chrono::steady_clock::time_point on_host(std::uint64_t device_time) const {
+    return host_clock_ + std::chrono::nanoseconds(static_cast<std::int64_t>(device_time - device_clock_));
+  }
+
+  DeviceId device() const { return options_.part != nullptr ? options_.part : options_.found.device; }
+  CommandQueue raw(Queue queue) const { return queues_[static_cast<std::size_t>(queue)]; }
+  static Mem raw(const Memory& memory) { return static_cast<const ClMemory&>(memory).get(); }
+  void expect(Int error, std::string_view call) const { Library::expect(error, facts().name, call); }
+
+  Mem create_buffer(Bitfield flags, std::size_t bytes) {
+    Int error = kSuccess;
+    const Mem memory = api_.CreateBuffer(context_, flags, bytes, nullptr, &error);
+    expect(error, "clCreateBuffer");
+    return memory;
+  }
+
+  void set_argument(Kernel kernel, std::string_view name, std::size_t index, const Argument& argument) {
+    const Int error = std::visit(
+        [&](const auto& value) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(value)>, const Memory*>) {
+            const Mem memory = raw(*value);
+            return api_.SetKernelArg(kernel, static_cast<Uint>(index), sizeof memory, &memory);
+          } else {
+            return api_.SetKernelArg(kernel, static_cast<Uint>(index), sizeof value, &value);
+          }
+        },
+        argument);
+    if (error != kSuccess) expect(error, fmt::format("argument {} of {}", index, name));
+  }
+
+  Kernel kernel_named(std::string_view name) {
+    const auto found = kernels_.find(name);
+    if (found != kernels_.end()) return found->second;
+    Int error = kSuccess;
+    const std::string text(name);
+    const Kernel kernel = api_.CreateKernel(program_, text.c_str(), &error);
+    expect(error, "kernel " + text);
+    return kernels_[text] = kernel;
+  }
+
+  void build() {
+    const std::string source = kernel_source(options_.style);
+    const char* text = source.c_str();
+    const std::size_t length = source.size();
+    Int error = kSuccess;
+    program_ = api_.CreateProgramWithSource(context_, 1, &text, &length, &error);
+    expect(error, "clCreateProgramWithSource");
+    const DeviceId id = device();
+    const std::string build_options = fmt::format("{} {}", kBuildOptions, options_.more_build_options);
+    const Int built = api_.BuildProgram(program_, 1, &id, build_options.c_str(), nullptr, nullptr);
+    if (built != kSuccess) report_build(built);
+  }
+
+  [[noreturn]] void report_build(Int error) {
+    std::size_t size = 0;
+    std::string log;
+    if (api_.GetProgramBuildInfo(program_, device(), kProgramBuildLog, 0, nullptr, &size) == kSuccess) {
+      log.resize(size);
+      // Without its log the error says less, but it says it.
+      if (api_.GetProgramBuildInfo(program_, device(), kProgramBuildLog, size, log.data(), nullptr) !=
+          kSuccess)
+        log.clear();
+    }
+    throw_build_error(facts().name, error_name(error), log, options_.log_directory);
+  }
+
+  const std::shared_ptr<const Library> library_;
+  const Api& api_;
+  OpenClOptions options_;
+  Context context_ = nullptr;
+  std::array<CommandQueue, kQueues> queues_{};
+  Program program_ = nullptr;
+  std::map<std::string, Kernel, std::less<>> kernels_;
+  Counters counters_;
+
+  bool tracing_ = false;
+  std::string span_name_;
+  std::chrono::steady_clock::time_point host_clock_ = {};
+  std::uint64_t device_clock_ = 0;
+  std::vector<Kept> kept_;
+};
+
+}  // namespace
+
+std::unique_ptr<Driver> make_opencl_driver(std::shared_ptr<const Library> library, OpenClOptions options) {
+  return std::make_unique<OpenClDriver>(std::move(library), std::move(options));
+}
+
+std::vector<DeviceId> divide(const Library& library, const Found& found, std::span<const int> units) {
+  std::vector<Property> properties{kDevicePartitionByCounts};
+  for (const int count : units) properties.push_back(count);
+  properties.insert(properties.end(), {kDevicePartitionByCountsListEnd, 0});
+  std::vector<DeviceId> parts(units.size());
+  Library::expect(library.api().CreateSubDevices(found.device, properties.data(),
+                                                 static_cast<Uint>(parts.size()), parts.data(), nullptr),
+                  found.facts.name,
+                  fmt::format("dividing its {} units among {} devices", found.facts.units, units.size()));
+  return parts;
+}
+
+}  // namespace lockstep::device::gpu::opencl

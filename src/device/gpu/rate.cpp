@@ -1,0 +1,29 @@
+#include "device/gpu/rate.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "arithmetic/pack.h"
+
+namespace lockstep::device::gpu {
+
+double fma_rate(Driver& driver) {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kChainsOfAnItem = 8;  // as in the kernel
+  constexpr int kItemsOfAUnit = 64;   // enough to keep a GPU's unit busy
+  constexpr std::chrono::duration<double> kLongEnough{0.05};
+  const auto items = static_cast<std::size_t>(std::max(1, driver.facts().units)) * kItemsOfAUnit;
+  const std::size_t lanes = static_cast<std::size_t>(arithmetic::kPack);
+  const std::unique_ptr<Memory> out = driver.allocate(items * lanes * sizeof(float));
+  for (int rounds = 1024;; rounds *= 4) {
+    const std::vector<Argument> arguments{out.get(), rounds};
+    const auto start = Clock::now();
+    driver.launch(Queue::compute, "fma_rate", arguments, driver.style().items(items));
+    driver.wait(*driver.record(Queue::compute));
+    const std::chrono::duration<double> took = Clock::now() - start;
+    if (took > kLongEnough)
+      return static_cast<double>(items * lanes) * kChainsOfAnItem * rounds / took.count();
+  }
+}
+
+}  // namespace lockstep::device::gpu

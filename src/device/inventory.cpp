@@ -1,0 +1,189 @@
+#include "device/inventory.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "device/cpu/cpu_device.h"
+#include "device/gpu/cuda/cuda_driver.h"
+#include "device/gpu/gpu_device.h"
+#include "device/gpu/opencl/choice.h"
+#include "device/gpu/probe.h"
+#include "device/gpu/proof.h"
+#include "device/gpu/rate.h"
+
+namespace lockstep::device {
+namespace {
+
+struct Name {
+  std::string kind;
+  int index;
+};
+
+Name split(const std::string& name) {
+  const std::size_t colon = name.find(':');
+  Name result{name.substr(0, colon), 0};
+  check(colon != std::string::npos, "'{}' is no name of a device", name);
+  std::from_chars(name.data() + colon + 1, name.data() + name.size(), result.index);
+  return result;
+}
+
+gpu::opencl::Choice::Options opencl_options(const InventoryOptions& options, int threads) {
+  return {threads, options.lane_per_item, options.cache, options.more_opencl_options};
+}
+
+Listed listed_from(const gpu::Facts& facts, std::string kind, bool on_cores) {
+  return {facts.name,   std::move(kind), facts.model, facts.driver,
+          facts.memory, facts.units,     facts.gpu,   on_cores};
+}
+
+}  // namespace
+
+// What was found of every kind that needs a library.
+struct Inventory::Kinds {
+  explicit Kinds(const InventoryOptions& options) : proofs(options.cache) {
+    find_cuda(options);
+    find_opencl();
+  }
+
+  void find_cuda(const InventoryOptions& options) {
+    std::string problem;
+    cuda = gpu::cuda::Library::open(options.cuda_library, problem);
+    if (cuda) cuda_devices = cuda->devices();
+    if (!problem.empty()) missing.push_back(problem);
+    for (const gpu::cuda::Found& found : cuda_devices)
+      listed.push_back(listed_from(found.facts, "CUDA GPU", false));
+  }
+
+  void find_opencl() {
+    std::string problem;
+    opencl = gpu::opencl::Library::open(problem);
+    if (opencl) {
+      opencl_devices = opencl->devices();
+      if (opencl_devices.empty()) problem = "OpenCL has no devices (no driver is installed for it)";
+    }
+    if (!problem.empty())
+      missing.push_back(problem + "; on Debian: apt-get install ocl-icd-libopencl1 pocl-opencl-icd");
+    for (const gpu::opencl::Found& found : opencl_devices)
+      listed.push_back(listed_from(found.facts,
+                                   found.facts.gpu ? "OpenCL GPU"
+                                   : found.cpu     ? "OpenCL CPU"
+                                                   : "OpenCL",
+                                   found.cpu));
+  }
+
+  std::shared_ptr<const gpu::cuda::Library> cuda;
+  std::vector<gpu::cuda::Found> cuda_devices;
+  std::shared_ptr<const gpu::opencl::Library> opencl;
+  std::vector<gpu::opencl::Found> opencl_devices;
+  std::vector<Listed> listed;
+  std::vector<std::string> missing;
+  gpu::Proofs proofs;
+};
+
+Inventory::Inventory(InventoryOptions options) : options_(std::move(options)) {}
+Inventory::~Inventory() = default;
+
+Inventory::Kinds& Inventory::kinds() {
+  if (!kinds_) kinds_ = std::make_unique<Kinds>(options_);
+  return *kinds_;
+}
+
+const std::vector<Listed>& Inventory::listed() { return kinds().listed; }
+const std::vector<std::string>& Inventory::missing() { return kinds().missing; }
+
+std::vector<std::string> Inventory::gpus() {
+  std::vector<std::string> names;
+  for (const Listed& device : listed()) {
+    if (device.gpu) names.push_back(device.name);
+  }
+  return names;
+}
+
+void Inventory::prove(gpu::Driver& driver) {
+  const bool full = options_.probe == ProbeKind::full;
+  if (!full && kinds().proofs.known(driver)) return;
+  gpu::expect_exact(driver, full ? gpu::kFullCases : gpu::kUsualCases);
+  kinds().proofs.remember(driver);
+}
+
+std::unique_ptr<gpu::Driver> Inventory::make_cuda(const std::string& name) {
+  const std::vector<gpu::cuda::Found>& found = kinds().cuda_devices;
+  const auto device = std::ranges::find(found, name, [](const gpu::cuda::Found& f) { return f.facts.name; });
+  if (device == found.end()) {
+    if (found.empty()) throw Error(Fault::device, "there is no device {}: {}", name, kinds().missing.front());
+    throw Error(Fault::usage, "there is no device {}; there {} cuda:0{}", name,
+                found.size() == 1 ? "is" : "are", found.size() == 1 ? "" : " to " + found.back().facts.name);
+  }
+  return gpu::cuda::make_cuda_driver(kinds().cuda, {.found = *device,
+                                                    .nvrtc_library = options_.nvrtc_library,
+                                                    .cache = options_.cache,
+                                                    .log_directory = options_.cache});
+}
+
+MadeDevices Inventory::make(const std::vector<std::string>& names, const CrewOptions& options) {
+  std::map<std::string, std::vector<std::string>> of_kind;
+  for (const std::string& name : names) of_kind[split(name).kind].push_back(name);
+  const std::vector<std::string>&cpus = of_kind["cpu"], &opencls = of_kind["opencl"];
+  std::map<std::string, std::unique_ptr<Device>> made;
+  int on_cores = static_cast<int>(cpus.size());
+  std::optional<gpu::opencl::Choice> opencl;
+  if (!opencls.empty()) {
+    opencl.emplace(kinds().opencl_devices, kinds().missing);
+    for (const std::string& name : opencls) opencl->add(name, split(name).index);
+    on_cores += opencl->on_cores();
+  }
+  const int threads = cpu::threads_of_each(std::max(1, on_cores), options.threads);
+  if (!cpus.empty()) {
+    std::vector<std::unique_ptr<Device>> devices =
+        cpu::make_cpu_devices({.names = cpus,
+                               .threads = threads,
+                               .others = on_cores - static_cast<int>(cpus.size()),
+                               .target = options.target,
+                               .bind = options.bind,
+                               .timeout = options.timeout,
+                               .on_stuck = options.on_stuck});
+    for (std::size_t i = 0; i < cpus.size(); ++i) made[cpus[i]] = std::move(devices[i]);
+  }
+  const auto add = [&](const std::string& name, std::unique_ptr<gpu::Driver> driver) {
+    prove(*driver);
+    made[name] = gpu::make_gpu_device(std::move(driver));
+  };
+  for (const std::string& name : of_kind["cuda"]) add(name, make_cuda(name));
+  if (opencl) {
+    std::vector<std::unique_ptr<gpu::Driver>> drivers =
+        opencl->make(kinds().opencl, opencl_options(options_, threads));
+    for (std::size_t i = 0; i < opencls.size(); ++i) add(opencls[i], std::move(drivers[i]));
+  }
+  MadeDevices result;
+  for (const std::string& name : names) {
+    check(made.contains(name), "no device '{}' can be made", name);
+    result.devices.push_back(std::move(made[name]));
+  }
+  result.share_cores = on_cores > 0 && cpu::share_cores(on_cores, threads);
+  return result;
+}
+
+Inventory::Trial Inventory::try_out(const std::string& name) {
+  Trial trial;
+  try {
+    std::unique_ptr<gpu::Driver> driver;
+    if (split(name).kind == "cuda") {
+      driver = make_cuda(name);
+    } else {
+      gpu::opencl::Choice choice(kinds().opencl_devices, kinds().missing);
+      choice.add(name, split(name).index);
+      driver = std::move(choice.make(kinds().opencl, opencl_options(options_, cpu::usable_cores())).front());
+    }
+    prove(*driver);
+    trial.multiply_adds = gpu::fma_rate(*driver);
+  } catch (const Error& error) {
+    trial.refused = error.what();
+  }
+  return trial;
+}
+
+}  // namespace lockstep::device

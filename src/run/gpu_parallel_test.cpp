@@ -1,0 +1,167 @@
+// GPU devices among themselves and beside CPU devices: the bits of one CPU device, for every exchange. OpenCL
+// devices are those of this machine; CUDA's are stand-ins that interpret their kernels' PTX.
+#include <algorithm>
+
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include "arithmetic/reference/step.h"
+#include "device/gpu/cuda/standin_for_test.h"
+#include "device/inventory.h"
+#include "model/zoo.h"
+#include "program/compile.h"
+#include "run/runner.h"
+
+namespace lockstep::run {
+namespace {
+
+namespace exchange = program::exchange;
+
+struct Examples {
+  std::vector<std::uint8_t> pixels, labels;
+  std::vector<std::uint32_t> order;
+  Examples(std::size_t count, std::size_t pixels_of_one) {
+    for (std::size_t e = 0; e < count; ++e) {
+      order.push_back(static_cast<std::uint32_t>((e * 7) % count));
+      labels.push_back(static_cast<std::uint8_t>(e * 5 % 10));
+      for (std::size_t p = 0; p < pixels_of_one; ++p)
+        pixels.push_back(static_cast<std::uint8_t>((e * 37 + p * p * 11) % 251));
+    }
+  }
+  device::StepInput input(std::size_t count) const {
+    return {{pixels.data(), labels.data(), std::span(order).first(count)}, 0.1f, 0.9f};
+  }
+};
+
+struct Job {
+  model::Model model;
+  std::vector<std::size_t> batches;
+};
+
+struct Setting {
+  std::vector<std::string> devices;
+  const exchange::Kind* kind = &exchange::kinds().front();
+  bool momentum = false, shard_optimizer = false;
+};
+
+struct Outcome {
+  Weights weights, velocity;
+  std::vector<float> losses;
+  std::vector<std::vector<std::int64_t>> right;
+  bool operator==(const Outcome&) const = default;
+};
+
+Outcome train(device::Inventory& inventory, const Job& job, const Setting& setting) {
+  const model::Model& model = job.model;
+  device::MadeDevices made = inventory.make(setting.devices, {.threads = 1, .bind = false});
+  Crew crew(std::move(made.devices), {.share_cores = made.share_cores});
+  const auto count = static_cast<int>(setting.devices.size());
+  std::vector<program::Program> programs;
+  for (int device = 0; device < count; ++device) {
+    programs.push_back(
+        program::compile_training(model, {.momentum = setting.momentum,
+                                          .shard_optimizer = setting.shard_optimizer ? setting.kind : nullptr,
+                                          .device = device,
+                                          .devices = count}));
+  }
+  Runner runner(crew, programs,
+                {.most_examples = static_cast<int>(job.batches[0]),
+                 .exchange = setting.kind,
+                 .shard_optimizer = setting.shard_optimizer});
+  runner.upload(arithmetic::reference::initial_parameters(model, 3));
+  const Examples examples(300, static_cast<std::size_t>(model.input.elements()));
+  Outcome outcome;
+  for (const std::size_t batch : job.batches) {
+    const StepResult result = runner.step(examples.input(batch));
+    EXPECT_TRUE(result.finite);
+    outcome.losses.push_back(result.loss);
+    outcome.right.push_back(result.right);
+  }
+  outcome.weights = runner.download();
+  outcome.velocity = runner.download_velocity();
+  for (int device = 1; device < count; ++device) EXPECT_EQ(runner.download(device), outcome.weights);
+  return outcome;
+}
+
+std::vector<std::string> several(const std::string& kind, int count) {
+  std::vector<std::string> names;
+  for (int i = 0; i < count; ++i) names.push_back(fmt::format("{}:{}", kind, i));
+  return names;
+}
+
+void expect_same_bits(device::Inventory& inventory, const Job& job,
+                      const std::vector<std::vector<std::string>>& settings) {
+  for (const bool momentum : {false, true}) {
+    const Outcome expected = train(inventory, job, {.devices = {"cpu:0"}, .momentum = momentum});
+    for (const std::vector<std::string>& devices : settings) {
+      for (const exchange::Kind& kind : exchange::kinds()) {
+        for (const bool shard : {false, true}) {
+          SCOPED_TRACE(fmt::format("{}, {}, momentum {}, sharded {}", fmt::join(devices, "+"), kind.name,
+                                   momentum, shard));
+          EXPECT_TRUE(train(inventory, job, {devices, &kind, momentum, shard}) == expected);
+        }
+      }
+    }
+  }
+}
+
+class OpenClParallel : public testing::TestWithParam<arithmetic::ConvolutionRule> {};
+
+TEST_P(OpenClParallel, EverySettingHasTheBitsOfOneCpuDevice) {
+  device::Inventory inventory;
+  if (std::ranges::none_of(inventory.listed(), &device::Listed::on_cores))
+    GTEST_SKIP() << "no OpenCL device that can be divided";
+  Job job{model::zoo_model("lenet"), {256, 96, 17}};
+  job.model.convolution = GetParam();
+  expect_same_bits(
+      inventory, job,
+      {{"opencl:0"}, {"opencl:0", "opencl:1"}, {"cpu:0", "opencl:0"}, {"opencl:0", "cpu:0", "cpu:1"}});
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, OpenClParallel,
+                         testing::Values(arithmetic::ConvolutionRule::direct,
+                                         arithmetic::ConvolutionRule::fast),
+                         [](const auto& rule) {
+                           return rule.param == arithmetic::ConvolutionRule::direct ? "Direct" : "Fast";
+                         });
+
+// Every layer kind, and a convolution that is fast.
+model::Model small_model() {
+  return {"small",
+          {1, 8, 8},
+          {{"conv1", model::Conv2d{16, {3, 3}}},
+           {"relu1", model::Relu{}},
+           {"conv2", model::Conv2d{17, {3, 3}, {1, 1}, {1, 1}}},
+           {"relu2", model::Relu{}},
+           {"pool2", model::AvgPool{{2, 2}, {2, 2}}},
+           {"flatten1", model::Flatten{}},
+           {"linear1", model::Linear{10}}},
+          0.3};
+}
+
+class CudaParallel : public testing::TestWithParam<const char*> {};
+
+TEST_P(CudaParallel, OneToEightDevicesHaveTheBitsOfOneCpuDevice) {
+#if !defined(LOCKSTEP_CUDA_STANDIN) || !defined(LOCKSTEP_NVRTC)
+  GTEST_SKIP() << "built without the stand-in for CUDA's driver, or without NVRTC";
+#else
+  const device::gpu::cuda::Standin standin(GetParam());
+  ASSERT_TRUE(standin.library()) << standin.problem();
+  device::Inventory inventory({.cache = testing::TempDir() + "lockstep-ptx",
+                               .cuda_library = LOCKSTEP_CUDA_STANDIN,
+                               .nvrtc_library = LOCKSTEP_NVRTC});
+  std::vector<std::vector<std::string>> settings{{"cpu:0", "cuda:0"}, {"cuda:3", "cuda:1", "cpu:0"}};
+  for (const int count : {1, 2, 3, 5, 8}) settings.push_back(several("cuda", count));
+  expect_same_bits(inventory, {small_model(), {32}}, {settings[2], settings[3]});
+  expect_same_bits(inventory, {small_model(), {112, 33}}, settings);
+#endif
+}
+
+// Straight from device to device, or through the host.
+INSTANTIATE_TEST_SUITE_P(Ways, CudaParallel,
+                         testing::Values("devices=8,order=shuffled,seed=3,peer=1",
+                                         "devices=8,order=shuffled,seed=4,peer=0"),
+                         [](const auto& way) { return way.index == 0 ? "Direct" : "ThroughTheHost"; });
+
+}  // namespace
+}  // namespace lockstep::run

@@ -1,0 +1,21 @@
+// Packs for devices of different kinds in proportion to their speed, which is measured on the job itself. The
+// bits do not depend on what is found: how packs are dealt is no part of the law.
+#pragma once
+#include <vector>
+
+#include "train/job.h"
+#include "train/training_runner.h"
+
+namespace lockstep::train {
+
+// Steps a second of each device on minibatches of its own, all devices at the same time, since they may share
+// the machine: two to warm up, then at least three. Nothing is trained.
+std::vector<double> measure_speeds(run::Crew& crew, const Job& job, const device::Minibatch& minibatch,
+                                   device::Order order);
+
+// The proportions that packs are dealt in: those of the machine if it has any, equal ones (none) where all
+// devices are of one kind, else what a measurement finds.
+std::vector<double> shares_for(run::Crew& crew, const Job& job, const Machine& machine,
+                               const data::Dataset& data);
+
+}  // namespace lockstep::train

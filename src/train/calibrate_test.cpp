@@ -1,0 +1,48 @@
+#include "train/calibrate.h"
+
+#include <gtest/gtest.h>
+
+#include "device/cpu/cpu_device.h"
+#include "device/faulty_device.h"
+#include "model/zoo.h"
+
+namespace lockstep::train {
+namespace {
+
+data::Dataset pictures(std::size_t count) {
+  data::Dataset set{1, 28, 28, 10, std::vector<std::uint8_t>(count * 28 * 28, 7), {}};
+  for (std::size_t e = 0; e < count; ++e) set.labels.push_back(static_cast<std::uint8_t>(e % 10));
+  return set;
+}
+
+const Job kJob{.model = model::zoo_model("mlp"), .batch = 64};
+
+// The second device says that it is of another kind.
+struct Crew {
+  std::unique_ptr<run::Crew> crew;
+  explicit Crew(const std::string& second, device::Drill drill = {.kind = device::Drill::Kind::slow}) {
+    auto devices = device::cpu::make_cpu_devices({.names = {"cpu:0", second}, .threads = 1, .bind = false});
+    devices[1] = device::make_faulty(std::move(devices[1]), drill, nullptr);
+    crew = std::make_unique<run::Crew>(std::move(devices), run::Crew::Options{.share_cores = true});
+  }
+};
+
+TEST(Calibrate, DevicesOfOneKindNeedNoMeasurement) {
+  Crew same("cpu:1");
+  EXPECT_TRUE(shares_for(*same.crew, kJob, {}, pictures(64)).empty());
+}
+
+TEST(Calibrate, GivenSharesStay) {
+  Crew mixed("opencl:0");
+  EXPECT_EQ(shares_for(*mixed.crew, kJob, {.shares = {5, 1}}, pictures(64)), (std::vector<double>{5, 1}));
+}
+
+TEST(Calibrate, DevicesOfOtherKindsAreMeasuredAndADrillIsSpared) {
+  Crew mixed("opencl:0", {.kind = device::Drill::Kind::fail});
+  const std::vector<double> shares = shares_for(*mixed.crew, kJob, {}, pictures(64));
+  ASSERT_EQ(shares.size(), 2U);
+  for (const double share : shares) EXPECT_GT(share, 0);
+}
+
+}  // namespace
+}  // namespace lockstep::train

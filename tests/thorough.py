@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""The OpenCL tests once more, on implementations that share no compiler with PoCL: Intel's CPU runtime, and Oclgrind,
+which interprets the kernels and reports data races and accesses out of bounds.
+
+Intel's runtime is the one in --venv (packages.txt: thorough-pypi), Oclgrind is Debian's.
+"""
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+OCLGRIND = pathlib.Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
+# What Oclgrind takes a step through: an interpreter needs minutes for all of them.
+FEW_STEPS = "*/LanesCase[03]:*/PacksCase[03]:*/LanesCase17"
+COMPLAINT = re.compile(r"race|[Ii]nvalid (read|write)|[Uu]ninitiali[sz]ed|divergence")
+
+
+def run(what, command, environment):
+    """The command's output; ends the program if it fails or skips everything."""
+    print(f"=== {what}: {' '.join(command)}", flush=True)
+    ran = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
+    text = ran.stdout + ran.stderr
+    if ran.returncode != 0 or "[  PASSED  ] 0 tests" in text or "[  SKIPPED ]" in text:
+        sys.exit(f"{text}\n{what}: exit code {ran.returncode}, or tests were skipped")
+    print(text.strip().splitlines()[-1], flush=True)
+    return text
+
+
+def vendors(folder, library):
+    """The environment in which `library` is the only implementation."""
+    if not pathlib.Path(library).exists():
+        sys.exit(f"{library} is missing; run ./lockstep test --thorough")
+    (pathlib.Path(folder) / "only.icd").write_text(f"{library}\n")
+    return {"OCL_ICD_VENDORS": str(folder)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--venv", type=pathlib.Path, required=True)
+    arguments = parser.parse_args()
+    tests = arguments.build / "tests"
+    with tempfile.TemporaryDirectory() as folder:
+        intel = vendors(folder, arguments.venv / "lib" / "libintelocl.so")
+        intel["LD_LIBRARY_PATH"] = str(arguments.venv / "lib")
+        run("Intel's OpenCL, steps", [str(tests / "device_test"), "--gtest_filter=*OpenCl*-*FastMath*:*Header*"], intel)
+        run("Intel's OpenCL, devices together", [str(tests / "run_test"), "--gtest_filter=*OpenClParallel*"], intel)
+    with tempfile.TemporaryDirectory() as folder:
+        oclgrind = vendors(folder, OCLGRIND) | {"OCLGRIND_DATA_RACES": "1", "OCLGRIND_UNINITIALIZED": "1"}
+        text = run("Oclgrind", [str(tests / "device_test"), f"--gtest_filter={FEW_STEPS}"], oclgrind)
+        if complaint := COMPLAINT.search(text):
+            sys.exit(f"{text}\nOclgrind complains: {complaint.group()}")
+
+
+if __name__ == "__main__":
+    main()
