@@ -126,7 +126,9 @@ void ExchangeRun::post() {
       break;
     }
   }
-  options_.executable.publish(sent);
+  const Clock::time_point before = Clock::now();
+  options_.executable.publish(sent);  // a device that works in the background may still be computing it
+  options_.clock.was_computing(before);
   if (!sends.empty()) sends_.push_back(options_.transport.start(sends));
   if (receives.empty()) return;
   const transport::Ticket ticket = options_.transport.start(receives);

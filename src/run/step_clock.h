@@ -42,6 +42,11 @@ class StepClock {
     note(lane, from, to, name);
   }
 
+  // Since `from` the device was computing, in the middle of what will be added as an exchange.
+  void was_computing(Clock::time_point from) {
+    times_.exchange -= std::chrono::duration<double>(Clock::now() - from).count();
+  }
+
   // Only for the trace.
   void note(TraceSpan::Lane lane, Clock::time_point from, Clock::time_point to, const std::string& name) {
     if (trace_ == nullptr) return;

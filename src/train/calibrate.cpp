@@ -14,14 +14,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kWarmUp = 2, kTimed = 3;
-constexpr int kMost = 1000;  // of a device that has to keep on until slower ones are done
+constexpr int kWarmUp = 2;
+constexpr std::size_t kTimed = 5;
+constexpr std::size_t kMost = 1000;  // of a device that has to keep on until slower ones are done
 
 // Nobody asks it for gradients, so a drill takes it for no training and spares it.
 program::Program program_to_time(const model::Model& model) {
   program::Program program = program::compile_training(model);
   program.gradients.clear();
   return program;
+}
+
+// Of a few steps one is often disturbed.
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
 }
 
 // Counts down when the device is done, or failed.
@@ -67,13 +75,14 @@ std::vector<double> measure_speeds(run::Crew& crew, const Job& job, const device
       runners[static_cast<std::size_t>(d)]->step(input);
     };
     for (int i = 0; i < kWarmUp; ++i) step();
-    const auto start = Clock::now();
-    int steps = 0;
-    while (steps < kTimed || (busy > 0 && steps < kMost)) {
+    std::vector<double> seconds;
+    while (seconds.size() < kTimed || (busy > 0 && seconds.size() < kMost)) {
+      const auto start = Clock::now();
       step();
-      if (++steps == kTimed) self.leave();
+      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+      if (seconds.size() == kTimed) self.leave();
     }
-    speeds[static_cast<std::size_t>(d)] = steps / std::chrono::duration<double>(Clock::now() - start).count();
+    speeds[static_cast<std::size_t>(d)] = 1 / median(std::move(seconds));
   });
   return speeds;
 }

@@ -9,7 +9,7 @@
 namespace lockstep::train {
 
 // Steps a second of each device on minibatches of its own, all devices at the same time, since they may share
-// the machine: two to warm up, then at least three. Nothing is trained.
+// the machine: two to warm up, then the median of at least five. Nothing is trained.
 std::vector<double> measure_speeds(run::Crew& crew, const Job& job, const device::Minibatch& minibatch,
                                    device::Order order);
 
