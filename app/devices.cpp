@@ -97,10 +97,9 @@ std::unique_ptr<run::Crew> Devices::make_crew(const CrewOptions& options) {
 }
 
 int default_threads(const std::vector<std::string>& devices) {
-  const bool only_cpu =
-      std::ranges::all_of(devices, [](const std::string& name) { return plan::kind_of(name) == "cpu"; });
-  return only_cpu ? std::min(device::cpu::threads_of_each(static_cast<int>(devices.size()), 0), kThreads.most)
-                  : 0;
+  return plan::all_cpu(devices)
+             ? std::min(device::cpu::threads_of_each(static_cast<int>(devices.size()), 0), kThreads.most)
+             : 0;
 }
 
 std::string idle_devices(const std::vector<std::string>& devices, int batch,

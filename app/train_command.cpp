@@ -215,6 +215,9 @@ class TrainCommand final : public Command {
     const train::Job job = train::job_of(config.job, data.train.size());
     std::cerr << idle_devices(config.machine.devices, job.batch, config.machine.shares);
 
+    // A GPU has little memory: does the training fit, before a run is made of it?
+    if (!plan::all_cpu(config.machine.devices)) train::make_training_runner(*crew, job, options.machine);
+
     std::optional<AtomicFile> trace;
     if (flags_.trace) trace.emplace(*flags_.trace);
 

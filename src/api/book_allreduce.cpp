@@ -60,6 +60,7 @@ class Reduction {
     executable = crew_.device(device).load(
         program_, {.most_examples = static_cast<int>(packs_.size()),
                    .order = device::Order::layer,  // without workspaces: these packs compute nothing
+                   .alone = false,                 // the sum is put where others would read it
                    .share = [this, d](int packs) {
                      return plan::deal_packs({0, packs}, crew_.size())[d];
                    }});
@@ -70,8 +71,9 @@ class Reduction {
     NoWatcher watcher;
     check(executable->run(0, of_packs, watcher), "packs without instructions are not finite");
     const std::size_t elements = data_[d].values.size();
-    std::ranges::copy(data_[d].values,
-                      executable->numbers({exchange::Place::Of::held, {0, 0, elements}, 0}).begin());
+    const exchange::Place held{exchange::Place::Of::held, {0, 0, elements}, 0};
+    std::ranges::copy(data_[d].values, executable->numbers(held).begin());
+    executable->deliver({&held, 1});
 
     run::StepClock clock;
     run::ExchangeRun exchange_run({*executable, program_, crew_.transport(device), crew_.activity(device),

@@ -45,34 +45,47 @@ Listed listed_from(const gpu::Facts& facts, std::string kind, bool on_cores) {
 // What was found of every kind that needs a library.
 struct Inventory::Kinds {
   explicit Kinds(const InventoryOptions& options) : proofs(options.cache) {
-    find_cuda(options);
-    find_opencl();
+    no_cuda = problem_of([&] { return find_cuda(options); });
+    no_opencl = problem_of([&] { return find_opencl(); });
+    for (const std::string* problem : {&no_cuda, &no_opencl}) {
+      if (!problem->empty()) missing.push_back(*problem);
+    }
   }
 
-  void find_cuda(const InventoryOptions& options) {
+  // A driver that fails is one that is not there: the others still are.
+  template <class Find>
+  static std::string problem_of(Find find) {
+    try {
+      return find();
+    } catch (const Error& error) {
+      return error.what();
+    }
+  }
+
+  // Both return why there is nothing, in one line.
+  std::string find_cuda(const InventoryOptions& options) {
     std::string problem;
     cuda = gpu::cuda::Library::open(options.cuda_library, problem);
     if (cuda) cuda_devices = cuda->devices();
-    if (!problem.empty()) missing.push_back(problem);
     for (const gpu::cuda::Found& found : cuda_devices)
       listed.push_back(listed_from(found.facts, "CUDA GPU", false));
+    return problem.empty() && cuda_devices.empty() ? "the CUDA driver has no devices" : problem;
   }
-
-  void find_opencl() {
+  std::string find_opencl() {
     std::string problem;
     opencl = gpu::opencl::Library::open(problem);
     if (opencl) {
       opencl_devices = opencl->devices();
       if (opencl_devices.empty()) problem = "OpenCL has no devices (no driver is installed for it)";
     }
-    if (!problem.empty())
-      missing.push_back(problem + "; on Debian: apt-get install ocl-icd-libopencl1 pocl-opencl-icd");
     for (const gpu::opencl::Found& found : opencl_devices)
       listed.push_back(listed_from(found.facts,
                                    found.facts.gpu ? "OpenCL GPU"
                                    : found.cpu     ? "OpenCL CPU"
                                                    : "OpenCL",
                                    found.cpu));
+    return problem.empty() ? problem
+                           : problem + "; on Debian: apt-get install ocl-icd-libopencl1 pocl-opencl-icd";
   }
 
   std::shared_ptr<const gpu::cuda::Library> cuda;
@@ -80,6 +93,7 @@ struct Inventory::Kinds {
   std::shared_ptr<const gpu::opencl::Library> opencl;
   std::vector<gpu::opencl::Found> opencl_devices;
   std::vector<Listed> listed;
+  std::string no_cuda, no_opencl;  // why not; empty: there are some
   std::vector<std::string> missing;
   gpu::Proofs proofs;
 };
@@ -95,10 +109,13 @@ Inventory::Kinds& Inventory::kinds() {
 const std::vector<Listed>& Inventory::listed() { return kinds().listed; }
 const std::vector<std::string>& Inventory::missing() { return kinds().missing; }
 
+// NVIDIA's driver shows its cards to OpenCL, too: they are CUDA's already.
 std::vector<std::string> Inventory::gpus() {
   std::vector<std::string> names;
   for (const Listed& device : listed()) {
-    if (device.gpu) names.push_back(device.name);
+    const bool twice = device.kind == "OpenCL GPU" && device.driver.starts_with("NVIDIA CUDA") &&
+                       !kinds().cuda_devices.empty();
+    if (device.gpu && !twice) names.push_back(device.name);
   }
   return names;
 }
@@ -114,7 +131,7 @@ std::unique_ptr<gpu::Driver> Inventory::make_cuda(const std::string& name) {
   const std::vector<gpu::cuda::Found>& found = kinds().cuda_devices;
   const auto device = std::ranges::find(found, name, [](const gpu::cuda::Found& f) { return f.facts.name; });
   if (device == found.end()) {
-    if (found.empty()) throw Error(Fault::device, "there is no device {}: {}", name, kinds().missing.front());
+    if (found.empty()) throw Error(Fault::device, "there is no device {}: {}", name, kinds().no_cuda);
     throw Error(Fault::usage, "there is no device {}; there {} cuda:0{}", name,
                 found.size() == 1 ? "is" : "are", found.size() == 1 ? "" : " to " + found.back().facts.name);
   }
@@ -132,7 +149,7 @@ MadeDevices Inventory::make(const std::vector<std::string>& names, const CrewOpt
   int on_cores = static_cast<int>(cpus.size());
   std::optional<gpu::opencl::Choice> opencl;
   if (!opencls.empty()) {
-    opencl.emplace(kinds().opencl_devices, kinds().missing);
+    opencl.emplace(kinds().opencl_devices, kinds().no_opencl);
     for (const std::string& name : opencls) opencl->add(name, split(name).index);
     on_cores += opencl->on_cores();
   }
@@ -174,7 +191,7 @@ Inventory::Trial Inventory::try_out(const std::string& name) {
     if (split(name).kind == "cuda") {
       driver = make_cuda(name);
     } else {
-      gpu::opencl::Choice choice(kinds().opencl_devices, kinds().missing);
+      gpu::opencl::Choice choice(kinds().opencl_devices, kinds().no_opencl);
       choice.add(name, split(name).index);
       driver = std::move(choice.make(kinds().opencl, opencl_options(options_, cpu::usable_cores())).front());
     }

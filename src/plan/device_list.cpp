@@ -178,6 +178,10 @@ std::string to_text(const std::vector<std::string>& names) {
 
 std::string_view kind_of(std::string_view name) { return name.substr(0, name.find(':')); }
 
+bool all_cpu(const std::vector<std::string>& names) {
+  return std::ranges::all_of(names, [](const std::string& name) { return kind_of(name) == "cpu"; });
+}
+
 bool kinds_differ(const std::vector<std::string>& names) {
   return std::ranges::any_of(names,
                              [&](const std::string& name) { return kind_of(name) != kind_of(names[0]); });

@@ -38,6 +38,9 @@ std::string to_text(const std::vector<std::string>& names);
 // "opencl" of opencl:1.
 std::string_view kind_of(std::string_view name);
 
+// Are they all CPU devices?
+bool all_cpu(const std::vector<std::string>& names);
+
 // Is there more than one kind among these names?
 bool kinds_differ(const std::vector<std::string>& names);
 

@@ -127,8 +127,10 @@ void ExchangeRun::post() {
     }
   }
   const Clock::time_point before = Clock::now();
-  options_.executable.publish(sent);  // a device that works in the background may still be computing it
-  options_.clock.was_computing(before);
+  options_.executable.publish(sent);
+  // A device that works in the background may still be computing what it holds.
+  if (std::ranges::find(sent, exchange::Place::Of::held, &exchange::Place::of) != sent.end())
+    options_.clock.was_computing(before);
   if (!sends.empty()) sends_.push_back(options_.transport.start(sends));
   if (receives.empty()) return;
   const transport::Ticket ticket = options_.transport.start(receives);

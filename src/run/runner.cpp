@@ -49,6 +49,8 @@ struct Runner::Worker final : device::Watcher {
   DeviceTrace trace;
   ExchangeRun exchange_run;
   bool finite = true;
+  float loss = 0;                   // the first device's
+  std::vector<std::int64_t> tally;  // of its own examples
 };
 
 Runner::Runner(std::unique_ptr<Crew> own, Crew* crew, std::vector<program::Program> programs,
@@ -96,10 +98,10 @@ device::Executable& Runner::executable(int device) {
 void Runner::upload(const Weights& weights) {
   check(weights.size() == program().parameters.size(), "{} tensors for {} parameters", weights.size(),
         program().parameters.size());
-  for (const auto& worker : workers_) {
+  crew_->run([&](int device) {
     for (std::size_t i = 0; i < weights.size(); ++i)
-      worker->executable->upload(program().parameters[i], weights[i]);
-  }
+      executable(device).upload(program().parameters[i], weights[i]);
+  });
 }
 
 void Runner::upload_velocity(const Weights& velocity) {
@@ -167,15 +169,14 @@ StepResult Runner::step(const device::StepInput& input) {
   StepResult result;
   for (const arithmetic::PackRange& share : shares_of(packs)) result.packs.push_back(share.size());
   result.finite = workers_[0]->finite;
-  executable(0).download(program().loss, {&result.loss, 1});
+  result.loss = workers_[0]->loss;
   result.seen.assign(static_cast<std::size_t>(program().classes), 0);
   result.right = result.seen;
   for (const auto& worker : workers_) {
     check(worker->finite == result.finite, "devices disagree about whether step {} is finite", steps_);
-    const std::vector<std::int64_t> tally = worker->executable->tally();
     for (std::size_t c = 0; c < result.seen.size(); ++c) {
-      result.seen[c] += tally[c];
-      result.right[c] += tally[result.seen.size() + c];
+      result.seen[c] += worker->tally[c];
+      result.right[c] += worker->tally[result.seen.size() + c];
     }
     result.devices.push_back(worker->clock.times());
   }
@@ -201,6 +202,9 @@ void Runner::run_step(int device, const device::StepInput& input, const exchange
     if (options_.trace && !worker.executable->works_in_background())
       worker.clock.add(TraceSpan::Lane::compute, from, segments[segment].name);
   }
+  // A device that works in the background is waited for here, under the watch.
+  worker.tally = worker.executable->tally();
+  if (device == 0) worker.executable->download(program().loss, {&worker.loss, 1});
   if (options_.trace) {
     for (const device::WorkSpan& span : worker.executable->take_spans())
       worker.clock.note(span.exchange ? TraceSpan::Lane::exchange : TraceSpan::Lane::compute, span.start,

@@ -25,7 +25,6 @@ class StepClock {
     step_ = step;
     times_ = {};
   }
-  bool tracing() const { return trace_ != nullptr; }
   const DeviceTimes& times() const { return times_; }
 
   // What was neither exchange nor wait was computing.

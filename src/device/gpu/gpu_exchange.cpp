@@ -93,7 +93,7 @@ const Memory& GpuExecutable::join_plan(const Join& join) {
   std::vector<int> plan;
   for (const Place& place : join.subtrees) {
     plan.push_back(place.of == Place::Of::inbox ? 1 : 0);
-    plan.push_back(static_cast<int>(placed(place).first));
+    plan.push_back(as_int(placed(place).first));
   }
   for (const arithmetic::JoinPair& pair : join.pairs) {
     plan.push_back(pair.into);
@@ -118,8 +118,8 @@ void GpuExecutable::join(std::span<const Join> joins, const StepInput& input) {
                                           inbox_ ? inbox_.get() : held,
                                           &join_plan(join),
                                           memory_.gradients(),
-                                          static_cast<int>(memory_.offset(join.range.sum) + join.range.first),
-                                          static_cast<int>(join.range.count),
+                                          as_int(memory_.offset(join.range.sum) + join.range.first),
+                                          as_int(join.range.count),
                                           static_cast<int>(join.subtrees.size()),
                                           static_cast<int>(join.pairs.size()),
                                           examples};
@@ -159,8 +159,8 @@ bool GpuExecutable::check_floats(const std::vector<Floats>& ranges, Queue queue)
   const std::vector<Argument> good{memory_.verdict(), 1, 0.0f};  // the bits of an int 0, too
   driver_.launch(queue, "fill", good, driver_.style().items_for_floats(1));
   for (const Floats& range : ranges) {
-    const std::vector<Argument> arguments{memory_.gradients(), memory_.verdict(),
-                                          static_cast<int>(range.first), static_cast<int>(range.count)};
+    const std::vector<Argument> arguments{memory_.gradients(), memory_.verdict(), as_int(range.first),
+                                          as_int(range.count)};
     driver_.launch(queue, "check_finite", arguments, driver_.style().items_for_floats(range.count));
   }
   driver_.read(queue, *memory_.verdict(), 0, verdict_->bytes());
@@ -182,7 +182,7 @@ void GpuExecutable::update(std::span<const program::exchange::Update> updates, c
 
 void GpuExecutable::update_floats(const std::vector<Floats>& ranges, const StepInput& input, Queue queue) {
   for (const Floats& range : ranges) {
-    const int first = static_cast<int>(range.first), count = static_cast<int>(range.count);
+    const int first = as_int(range.first), count = as_int(range.count);
     if (memory_.velocities() == nullptr) {
       const std::vector<Argument> arguments{memory_.parameters(), memory_.gradients(), first, first, count,
                                             input.learning_rate};

@@ -36,11 +36,6 @@ BufferId labels_of(const program::Program& program) {
   return static_cast<BufferId>(found - program.buffers.begin());
 }
 
-template <class T>
-std::span<const std::byte> bytes_of(std::span<T> values) {
-  return std::as_bytes(values);
-}
-
 }  // namespace
 
 GpuExecutable::GpuExecutable(const program::Program& program, const LoadOptions& options, Driver& driver)
@@ -70,7 +65,7 @@ GpuExecutable::GpuExecutable(const program::Program& program, const LoadOptions&
   for (const Memory* stretch : {memory_.parameters(), memory_.gradients(), memory_.velocities()}) {
     if (stretch == nullptr) continue;
     const auto count = memory_.stretch_floats();
-    const std::vector<Argument> arguments{stretch, static_cast<int>(count), 0.0f};
+    const std::vector<Argument> arguments{stretch, as_int(count), 0.0f};
     driver.launch(Queue::compute, "fill", arguments, driver.style().items_for_floats(count));
   }
 }
@@ -125,6 +120,7 @@ void GpuExecutable::upload(BufferId buffer, std::span<const float> values) {
   const Stretch to = stretch_of(buffer);
   lockstep::check(to.count == values.size(), "{} floats for a buffer of {}", values.size(), to.count);
   if (values.empty()) return;
+  driver_.after(Queue::compute, *driver_.record(exchange_));
   driver_.write(Queue::compute, *to.memory, to.first * sizeof(float), std::as_bytes(values));
   driver_.wait(*driver_.record(Queue::compute));
 }
@@ -220,7 +216,7 @@ void GpuExecutable::stage(const PackGroup& group, const StepInput& input) {
   std::fill(labels.begin() + static_cast<std::ptrdiff_t>(examples),
             labels.begin() + static_cast<std::ptrdiff_t>(lanes), std::uint8_t{0});
   driver_.write(Queue::compute, *memory_.pixels(), 0, images.first(examples * pixels));
-  driver_.write(Queue::compute, *memory_.at(labels_id_), 0, bytes_of(labels.first(lanes)));
+  driver_.write(Queue::compute, *memory_.at(labels_id_), 0, std::as_bytes(labels.first(lanes)));
   staged_ = driver_.record(Queue::compute);
 }
 
@@ -233,7 +229,7 @@ void GpuExecutable::write_schedule(int packs) {
     schedule[at++] = step.depth;
     schedule[at++] = step.joins;
   }
-  if (at > 0) driver_.write(Queue::compute, *memory_.schedule(), 0, bytes_of(schedule.first(at)));
+  if (at > 0) driver_.write(Queue::compute, *memory_.schedule(), 0, std::as_bytes(schedule.first(at)));
 }
 
 void GpuExecutable::run_packs(const program::Segment& segment, const StepInput& input, Watcher& watcher) {
@@ -251,10 +247,13 @@ void GpuExecutable::run_packs(const program::Segment& segment, const StepInput& 
     driver_.after(exchange_, *driver_.record(Queue::compute));
   }
   write_schedule(packs);
+  const bool loads = std::ranges::any_of(segment.instructions, [](const program::Instruction& i) {
+    return std::holds_alternative<program::Load>(i.operation);
+  });
   for (int first = 0; first < share.size(); first += sizes_.group) {
     PackGroup group{first, std::min(sizes_.group, share.size() - first), 0};
     group.examples = std::min(group.packs * kPack, examples - (share.first + first) * kPack);
-    stage(group, input);
+    if (loads) stage(group, input);
     const bool last = first + group.packs == share.size();
     for (const program::Instruction& i : segment.instructions) {
       begin(i, watcher);

@@ -45,8 +45,17 @@ std::size_t bytes_of(const program::Buffer& buffer, program::BufferId id, const 
   }
 }
 
-bool is_stretch(Role role) {
-  return role == Role::parameter || role == Role::gradient || role == Role::velocity;
+// Sum after sum, then the parameters that nobody trains: evaluation has them.
+std::size_t stretch_floats_of(const program::Program& program) {
+  std::size_t floats = 0;
+  const auto add = [&](program::BufferId id) {
+    floats += aligned(program.buffers[static_cast<std::size_t>(id)].elements);
+  };
+  for (const program::Sum& sum : program.sums) add(sum.gradient);
+  for (const program::BufferId id : program.parameters) {
+    if (std::ranges::find(program.sums, id, &program::Sum::parameter) == program.sums.end()) add(id);
+  }
+  return floats;
 }
 
 }  // namespace
@@ -59,17 +68,13 @@ GpuMemory::GpuMemory(Driver& driver, const program::Program& program, const Memo
   allocate();
 }
 
-// Sum after sum. A velocity that is only a part of a parameter's lies where that part does.
+// A velocity that is only a part of a parameter's lies where that part does.
 void GpuMemory::plan_stretch() {
+  stretch_floats_ = stretch_floats_of(program_);
+  std::size_t first = 0;
   for (const program::Sum& sum : program_.sums) {
-    offsets_.push_back(stretch_floats_);
-    stretch_floats_ += aligned(program_.buffers[static_cast<std::size_t>(sum.gradient)].elements);
-  }
-  // Evaluation has parameters without gradients.
-  for (const program::BufferId id : program_.parameters) {
-    const bool trained =
-        std::ranges::find(program_.sums, id, &program::Sum::parameter) != program_.sums.end();
-    if (!trained) stretch_floats_ += aligned(program_.buffers[static_cast<std::size_t>(id)].elements);
+    offsets_.push_back(first);
+    first += aligned(program_.buffers[static_cast<std::size_t>(sum.gradient)].elements);
   }
 }
 
@@ -84,13 +89,13 @@ std::string GpuMemory::shortage(const Facts& facts, const program::Program& prog
   std::size_t largest = 0;
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const program::Buffer& buffer = program.buffers[i];
-    const std::size_t bytes = is_stretch(buffer.role)
-                                  ? aligned(buffer.elements) * kFloat
-                                  : bytes_of(buffer, static_cast<program::BufferId>(i), sizes);
-    const bool lasting = is_stretch(buffer.role) || buffer.role == Role::prepared;
-    needs[buffer.role == Role::partial ? 2 : lasting ? 1 : 0].bytes += bytes;
+    const std::size_t bytes = bytes_of(buffer, static_cast<program::BufferId>(i), sizes);
+    needs[buffer.role == Role::partial ? 2 : buffer.role == Role::prepared ? 1 : 0].bytes += bytes;
     largest = std::max(largest, bytes);
   }
+  const std::size_t stretch = stretch_floats_of(program) * kFloat;
+  needs[1].bytes += (program.velocities.empty() ? 2 : 3) * stretch;
+  largest = std::max(largest, stretch);
   for (const auto& [id, floats] : sizes.prepared_back) needs[1].bytes += floats * kFloat;
   for (const std::size_t floats : sizes.scratch) {
     needs[3].bytes += floats * kFloat;

@@ -319,10 +319,10 @@ struct Launcher::Runner {
   }
 
   void operator()(const program::ReluForward&) const {
-    launcher.floats("relu", {in(0), out(0), static_cast<int>(floats(i.outputs[0]))}, floats(i.outputs[0]));
+    launcher.floats("relu", {in(0), out(0), as_int(floats(i.outputs[0]))}, floats(i.outputs[0]));
   }
   void operator()(const program::ReluBackward&) const {
-    launcher.floats("relu_gradient", {in(0), in(1), out(0), static_cast<int>(floats(i.outputs[0]))},
+    launcher.floats("relu_gradient", {in(0), in(1), out(0), as_int(floats(i.outputs[0]))},
                     floats(i.outputs[0]));
   }
   void operator()(const program::PoolForward& o) const {
@@ -381,8 +381,8 @@ void Launcher::prepare(const Instruction& i) const {
 void Launcher::join_packs(BufferId partial, const PackGroup& group) const {
   const std::size_t count = program_.buffers[static_cast<std::size_t>(partial)].elements;
   floats("join_packs",
-         {memory_.pack_sums(partial), memory_.stack(partial), memory_.schedule(), static_cast<int>(count),
-          group.first, group.packs},
+         {memory_.pack_sums(partial), memory_.stack(partial), memory_.schedule(), as_int(count), group.first,
+          group.packs},
          count);
 }
 

@@ -14,8 +14,8 @@ constexpr std::size_t kMostBytes = 4096;
 // All that the answer depends on. The name does not matter: drivers number their devices as they like.
 std::string claim(const Driver& driver) {
   const Facts& facts = driver.facts();
-  return fmt::format("exact\nmodel {}\ndriver {}\nkernels {:016x}\n", facts.model, facts.driver,
-                     hash64(kernel_source(driver.style())));
+  return fmt::format("exact\nmodel {}\ndriver {}\nbuild {}\nkernels {:016x}\n", facts.model, facts.driver,
+                     facts.build, hash64(kernel_source(driver.style())));
 }
 
 }  // namespace

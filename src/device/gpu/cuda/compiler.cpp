@@ -174,8 +174,10 @@ Result load_kernels(const std::string& source, const BuildOptions& options,
   const std::shared_ptr<const NvrtcLibrary> nvrtc =
       NvrtcLibrary::open(options.nvrtc_library, target.driver_version, problem);
   if (!nvrtc)
-    throw Error(Fault::device, "{}: CUDA's compiler is missing: {}; {} brings it", target.device, problem,
-                remedy(target.driver_version));
+    throw Error(Fault::device,
+                "{}: CUDA's compiler is missing: {}; {} brings it (LOCKSTEP_NVRTC_LIBRARY says where a "
+                "wheel's libnvrtc.so is)",
+                target.device, problem, remedy(target.driver_version));
   std::string code = compile_ptx(*nvrtc, source, target);
   Result result = load(code);
   if (result == kUnsupportedPtxVersion) {

@@ -212,6 +212,7 @@ class CudaDriver final : public Driver {
   }
   void name_spans(std::string name) override { span_name_ = std::move(name); }
   std::vector<Span> take_spans() override {
+    if (!origin_) return {};
     use();
     for (Stream stream : streams_) expect(api_.StreamSynchronize(stream), "cuStreamSynchronize");
     std::vector<Span> spans;
@@ -221,6 +222,9 @@ class CudaDriver final : public Driver {
       spans.back().end = on_host(*end);
     }
     kept_.clear();
+    // Times are floats since the origin: a new one keeps them exact.
+    origin_.reset();
+    start_trace();
     return spans;
   }
 

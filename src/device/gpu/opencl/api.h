@@ -27,23 +27,17 @@ struct BufferRegion {
 
 inline constexpr Int kSuccess = 0;
 inline constexpr Int kDeviceNotFound = -1;
-inline constexpr Int kBuildProgramFailure = -11;
 inline constexpr Int kPlatformNotFound = -1001;
 
 inline constexpr Bitfield kDeviceTypeCpu = 1 << 1, kDeviceTypeGpu = 1 << 2, kDeviceTypeAll = 0xFFFFFFFF;
 inline constexpr Uint kPlatformName = 0x0902;
-inline constexpr Uint kPlatformVersion = 0x0901;
 inline constexpr Uint kDeviceType = 0x1000;
 inline constexpr Uint kDeviceMaxComputeUnits = 0x1002;
-inline constexpr Uint kDeviceMaxWorkGroupSize = 0x1004;
 inline constexpr Uint kDeviceMaxMemAllocSize = 0x1010;
 inline constexpr Uint kDeviceGlobalMemSize = 0x101F;
-inline constexpr Uint kDeviceAvailable = 0x1027;
 inline constexpr Uint kDeviceName = 0x102B;
 inline constexpr Uint kDriverVersion = 0x102D;
-inline constexpr Uint kDeviceVersion = 0x102F;
 inline constexpr Uint kDeviceNativeVectorWidthFloat = 0x103A;
-inline constexpr Uint kDevicePartitionMaxSubDevices = 0x1043;
 
 inline constexpr Property kDevicePartitionByCounts = 0x1087, kDevicePartitionByCountsListEnd = 0;
 inline constexpr Property kContextPlatform = 0x1084;
@@ -52,9 +46,7 @@ inline constexpr Bitfield kMemReadWrite = 1 << 0, kMemAllocHostPtr = 1 << 4;
 inline constexpr Uint kBufferCreateTypeRegion = 0x1220;
 inline constexpr Bitfield kMapRead = 1 << 0, kMapWrite = 1 << 1;
 inline constexpr Uint kProgramBuildLog = 0x1183;
-inline constexpr Uint kEventCommandExecutionStatus = 0x11D3;
 inline constexpr Uint kProfilingCommandStart = 0x1282, kProfilingCommandEnd = 0x1283;
-inline constexpr Int kComplete = 0;
 
 // The functions, by their names.
 #define LOCKSTEP_OPENCL_FUNCTIONS(F)                                                                     \
@@ -93,7 +85,6 @@ inline constexpr Int kComplete = 0;
   F(Flush, Int(CommandQueue))                                                                            \
   F(Finish, Int(CommandQueue))                                                                           \
   F(WaitForEvents, Int(Uint, const ClEvent*))                                                            \
-  F(GetEventInfo, Int(ClEvent, Uint, std::size_t, void*, std::size_t*))                                  \
   F(GetEventProfilingInfo, Int(ClEvent, Uint, std::size_t, void*, std::size_t*))                         \
   F(ReleaseEvent, Int(ClEvent))
 

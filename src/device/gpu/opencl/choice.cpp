@@ -2,15 +2,12 @@
 
 #include <algorithm>
 
-#include <fmt/ranges.h>
-
 #include "base/error.h"
 
 namespace lockstep::device::gpu::opencl {
 
 void Choice::add(const std::string& name, int index) {
-  if (found_.empty())
-    throw Error(Fault::device, "there is no device {}: {}", name, fmt::join(missing_, "; "));
+  if (found_.empty()) throw Error(Fault::device, "there is no device {}: {}", name, missing_);
   const int last = static_cast<int>(found_.size()) - 1;
   const bool divisible = found_.back().cpu;
   const int most = divisible ? last + found_.back().facts.units - 1 : last;

@@ -11,9 +11,9 @@ namespace lockstep::device::gpu::opencl {
 
 class Choice {
  public:
-  // `missing`: why there are no devices, if there are none. Requires: both outlive it.
-  Choice(const std::vector<Found>& found, const std::vector<std::string>& missing)
-      : found_(found), missing_(missing) {}
+  // `missing`: why there are no devices, if there are none. Requires: `found` outlives it.
+  Choice(const std::vector<Found>& found, std::string missing)
+      : found_(found), missing_(std::move(missing)) {}
 
   // opencl:`index`. Throws Error(usage) with the names there are, Error(device) if there are none.
   void add(const std::string& name, int index);
@@ -40,7 +40,7 @@ class Choice {
   std::vector<DeviceId> divided(const Library& library, int threads) const;
 
   const std::vector<Found>& found_;
-  const std::vector<std::string>& missing_;
+  const std::string missing_;
   std::vector<Wanted> wanted_;
 };
 

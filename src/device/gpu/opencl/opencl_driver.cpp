@@ -45,49 +45,31 @@ class ClHostMemory final : public HostMemory {
 
 class ClMark final : public Event {
  public:
-  ClMark(const Api& api, ClEvent event) : api_(api), event_(event) {}
+  ClMark(const Api& api, ClEvent event, CommandQueue queue) : api_(api), event_(event), queue_(queue) {}
   ~ClMark() override { api_.ReleaseEvent(event_); }
   ClEvent get() const { return event_; }
+  CommandQueue queue() const { return queue_; }
 
  private:
   const Api& api_;
   const ClEvent event_;
+  const CommandQueue queue_;
 };
 
 class OpenClDriver final : public Driver {
  public:
   OpenClDriver(std::shared_ptr<const Library> library, OpenClOptions options)
       : library_(std::move(library)), api_(library_->api()), options_(std::move(options)) {
-    if (options_.part != nullptr) {
-      Uint units = 0;
-      expect(api_.GetDeviceInfo(device(), kDeviceMaxComputeUnits, sizeof units, &units, nullptr),
-             "clGetDeviceInfo");
-      options_.found.facts.units = static_cast<int>(units);
+    try {
+      create();
+    } catch (const Error&) {
+      release();
+      throw;
     }
-    const std::array<Property, 3> properties{kContextPlatform,
-                                             reinterpret_cast<Property>(options_.found.platform), 0};
-    const DeviceId id = device();
-    Int error = kSuccess;
-    context_ = api_.CreateContext(properties.data(), 1, &id, nullptr, nullptr, &error);
-    expect(error, "clCreateContext");
-    for (CommandQueue& queue : queues_) {
-      queue = api_.CreateCommandQueue(context_, id, kQueueProfilingEnable, &error);
-      expect(error, "clCreateCommandQueue");
-    }
-    build();
   }
-
-  ~OpenClDriver() override {
-    for (const CommandQueue queue : queues_) {
-      if (queue == nullptr) continue;
-      api_.Finish(queue);
-      api_.ReleaseCommandQueue(queue);
-    }
-    for (const auto& [name, kernel] : kernels_) api_.ReleaseKernel(kernel);
-    if (program_ != nullptr) api_.ReleaseProgram(program_);
-    if (context_ != nullptr) api_.ReleaseContext(context_);
-    if (options_.part != nullptr) api_.ReleaseDevice(options_.part);
-  }
+  ~OpenClDriver() override { release(); }
+  OpenClDriver(const OpenClDriver&) = delete;
+  OpenClDriver& operator=(const OpenClDriver&) = delete;
 
   const Facts& facts() const override { return options_.found.facts; }
   const Style& style() const override { return options_.style; }
@@ -152,10 +134,13 @@ class OpenClDriver final : public Driver {
   std::unique_ptr<Event> record(Queue queue) override {
     ClEvent event = nullptr;
     expect(api_.EnqueueMarkerWithWaitList(raw(queue), 0, nullptr, &event), "clEnqueueMarkerWithWaitList");
-    return std::make_unique<ClMark>(api_, event);
+    return std::make_unique<ClMark>(api_, event, raw(queue));
   }
   void after(Queue queue, const Event& event) override {
-    const ClEvent before = static_cast<const ClMark&>(event).get();
+    const auto& mark = static_cast<const ClMark&>(event);
+    const ClEvent before = mark.get();
+    // What another queue waits for must be on its way, or neither goes on.
+    if (mark.queue() != raw(queue)) expect(api_.Flush(mark.queue()), "clFlush");
     expect(api_.EnqueueBarrierWithWaitList(raw(queue), 1, &before, nullptr), "clEnqueueBarrierWithWaitList");
   }
   void flush(Queue queue) override { expect(api_.Flush(raw(queue)), "clFlush"); }
@@ -203,10 +188,42 @@ class OpenClDriver final : public Driver {
     std::unique_ptr<ClMark> event;
   };
 
+  void create() {
+    if (options_.part != nullptr) {
+      Uint units = 0;
+      expect(api_.GetDeviceInfo(device(), kDeviceMaxComputeUnits, sizeof units, &units, nullptr),
+             "clGetDeviceInfo");
+      options_.found.facts.units = static_cast<int>(units);
+    }
+    const std::array<Property, 3> properties{kContextPlatform,
+                                             reinterpret_cast<Property>(options_.found.platform), 0};
+    const DeviceId id = device();
+    Int error = kSuccess;
+    context_ = api_.CreateContext(properties.data(), 1, &id, nullptr, nullptr, &error);
+    expect(error, "clCreateContext");
+    for (CommandQueue& queue : queues_) {
+      queue = api_.CreateCommandQueue(context_, id, kQueueProfilingEnable, &error);
+      expect(error, "clCreateCommandQueue");
+    }
+    build();
+  }
+
+  void release() {
+    for (const CommandQueue queue : queues_) {
+      if (queue == nullptr) continue;
+      api_.Finish(queue);
+      api_.ReleaseCommandQueue(queue);
+    }
+    for (const auto& [name, kernel] : kernels_) api_.ReleaseKernel(kernel);
+    if (program_ != nullptr) api_.ReleaseProgram(program_);
+    if (context_ != nullptr) api_.ReleaseContext(context_);
+    if (options_.part != nullptr) api_.ReleaseDevice(options_.part);
+  }
+
   void keep(Queue queue, std::string_view what, ClEvent event) {
     if (event == nullptr) return;
-    kept_.push_back(
-        {{queue, fmt::format("{}: {}", span_name_, what)}, std::make_unique<ClMark>(api_, event)});
+    kept_.push_back({{queue, fmt::format("{}: {}", span_name_, what)},
+                     std::make_unique<ClMark>(api_, event, raw(queue))});
   }
   std::uint64_t time_of(ClEvent event, Uint what) const {
     std::uint64_t nanoseconds = 0;
@@ -263,6 +280,7 @@ class OpenClDriver final : public Driver {
     expect(error, "clCreateProgramWithSource");
     const DeviceId id = device();
     const std::string build_options = fmt::format("{} {}", kBuildOptions, options_.more_build_options);
+    options_.found.facts.build = build_options;
     const Int built = api_.BuildProgram(program_, 1, &id, build_options.c_str(), nullptr, nullptr);
     if (built != kSuccess) report_build(built);
   }
