@@ -41,6 +41,7 @@ std::string table(const Survey& survey) {
                                         {"multiply-adds", kRight},
                                         {"results"}};
   std::vector<Cells> rows;
+  rows.reserve(survey.devices.size());
   for (const SurveyedDevice& d : survey.devices) {
     rows.push_back({d.what.name, d.what.kind, plain(d.what.model), plain(d.what.driver),
                     fmt::format("{:.1f} GB", static_cast<double>(d.what.memory) / kGiga),

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <limits>
@@ -13,6 +14,7 @@
 #include "api/training.h"
 #include "base/error.h"
 #include "device/cpu/cpu_device.h"
+#include "device/inventory.h"
 #include "model/zoo.h"
 #include "train/minibatches.h"
 #include "train/trainer.h"
@@ -82,6 +84,18 @@ TEST(BookAllreduce, AddsAnyNumberOfDevices) {
     for (float& value : expected.values) value *= static_cast<float>(devices * (devices + 1) / 2);
     for (const Tensor& tensor : data) EXPECT_EQ(tensor.values, expected.values) << devices;
   }
+}
+
+TEST(BookAllreduce, WorksBetweenKindsOfDevices) {
+  device::Inventory inventory;
+  if (std::ranges::none_of(inventory.listed(), &device::Listed::on_cores)) GTEST_SKIP() << "no OpenCL device";
+  std::vector<Tensor> data{{1, 2, {1, 1}, "cpu:0"}, {1, 2, {2, 4}, "opencl:0"}};
+  allreduce(data);
+  EXPECT_EQ(data[0].values, (std::vector<float>{3, 5}));
+  EXPECT_EQ(data[1].values, (std::vector<float>{3, 5}));
+  std::vector<Tensor> one{{1, 2, {2, 4}, "opencl:0"}};
+  allreduce(one);
+  EXPECT_EQ(one[0].values, (std::vector<float>{2, 4}));
 }
 
 // The order of the pack tree, which a loop of additions does not have.

@@ -150,6 +150,7 @@ std::vector<GpuExecutable::Floats> GpuExecutable::merged(std::vector<Floats> ran
 
 bool GpuExecutable::check(std::span<const Range> gradients) {
   std::vector<Floats> ranges;
+  ranges.reserve(gradients.size());
   for (const Range& range : gradients) ranges.push_back(floats_of(range));
   return check_floats(merged(std::move(ranges)), exchange_);
 }
@@ -176,6 +177,7 @@ bool GpuExecutable::check_floats(const std::vector<Floats>& ranges, Queue queue)
 
 void GpuExecutable::update(std::span<const program::exchange::Update> updates, const StepInput& input) {
   std::vector<Floats> ranges;
+  ranges.reserve(updates.size());
   for (const program::exchange::Update& update : updates) ranges.push_back(floats_of(update.range));
   update_floats(merged(std::move(ranges)), input, exchange_);
 }

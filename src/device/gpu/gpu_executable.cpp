@@ -176,7 +176,9 @@ std::vector<std::int64_t> GpuExecutable::tally() const {
 std::vector<WorkSpan> GpuExecutable::take_spans() {
   std::vector<WorkSpan> spans;
   if (!options_.trace) return spans;
-  for (Span& span : driver_.take_spans())
+  std::vector<Span> done = driver_.take_spans();
+  spans.reserve(done.size());
+  for (Span& span : done)
     spans.push_back({span.queue != Queue::compute, std::move(span.name), span.start, span.end});
   return spans;
 }

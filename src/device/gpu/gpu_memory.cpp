@@ -103,6 +103,7 @@ std::string GpuMemory::shortage(const Facts& facts, const program::Program& prog
   }
   std::size_t total = 0;
   std::vector<std::string> each;
+  each.reserve(needs.size());
   for (const Need& need : needs) {
     total += need.bytes;
     each.push_back(fmt::format("{} {}", need.what, megabytes(need.bytes)));

@@ -216,6 +216,7 @@ class CudaDriver final : public Driver {
     use();
     for (Stream stream : streams_) expect(api_.StreamSynchronize(stream), "cuStreamSynchronize");
     std::vector<Span> spans;
+    spans.reserve(kept_.size());
     for (const auto& [span, start, end] : kept_) {
       spans.push_back(span);
       spans.back().start = on_host(*start);

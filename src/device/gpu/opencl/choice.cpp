@@ -38,6 +38,7 @@ std::vector<std::unique_ptr<Driver>> Choice::make(const std::shared_ptr<const Li
                                                   const Options& options) const {
   const std::vector<DeviceId> parts = divided(*library, options.threads);
   std::vector<std::unique_ptr<Driver>> drivers;
+  drivers.reserve(wanted_.size());
   std::size_t next = 0;
   for (const Wanted& w : wanted_) {
     OpenClOptions each{.found = found_[w.device],

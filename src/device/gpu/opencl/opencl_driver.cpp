@@ -173,6 +173,7 @@ class OpenClDriver final : public Driver {
   std::vector<Span> take_spans() override {
     for (const CommandQueue queue : queues_) expect(api_.Finish(queue), "clFinish");
     std::vector<Span> spans;
+    spans.reserve(kept_.size());
     for (const auto& [span, event] : kept_) {
       spans.push_back(span);
       spans.back().start = on_host(time_of(event->get(), kProfilingCommandStart));
@@ -322,7 +323,7 @@ std::unique_ptr<Driver> make_opencl_driver(std::shared_ptr<const Library> librar
 
 std::vector<DeviceId> divide(const Library& library, const Found& found, std::span<const int> units) {
   std::vector<Property> properties{kDevicePartitionByCounts};
-  for (const int count : units) properties.push_back(count);
+  properties.insert(properties.end(), units.begin(), units.end());
   properties.insert(properties.end(), {kDevicePartitionByCountsListEnd, 0});
   std::vector<DeviceId> parts(units.size());
   Library::expect(library.api().CreateSubDevices(found.device, properties.data(),
