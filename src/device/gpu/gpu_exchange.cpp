@@ -17,9 +17,8 @@ void GpuExecutable::reserve_inbox(std::size_t floats) {
   if (!gradient_image_ && !options_.direct) {
     gradient_image_ = driver_.allocate_host(memory_.stretch_floats() * sizeof(float));
     if (!parameter_image_) parameter_image_ = driver_.allocate_host(memory_.stretch_floats() * sizeof(float));
-    for (std::size_t i = 0; i < program_.sums.size(); ++i) {
-      const std::size_t elements =
-          program_.buffers[static_cast<std::size_t>(program_.sums[i].partial)].elements;
+    for (const program::Sum& sum : program_.sums) {
+      const std::size_t elements = program_.buffers[static_cast<std::size_t>(sum.partial)].elements;
       held_images_.push_back(
           driver_.allocate_host(static_cast<std::size_t>(memory_.stack_levels()) * elements * sizeof(float)));
     }

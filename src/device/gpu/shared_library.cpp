@@ -8,7 +8,7 @@ std::unique_ptr<SharedLibrary> SharedLibrary::open(std::span<const std::string> 
   for (const std::string& path : paths) {
     if (void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
       return std::unique_ptr<SharedLibrary>(new SharedLibrary(handle, path));
-    const char* const error = dlerror();
+    const char* const error = dlerror();  // a thread's own. NOLINT(concurrency-mt-unsafe)
     if (problem.empty()) problem = error != nullptr ? error : path + " cannot be opened";
   }
   return nullptr;

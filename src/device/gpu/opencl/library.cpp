@@ -84,7 +84,7 @@ std::vector<Found> Library::devices() const {
   std::vector<PlatformId> platforms(count);
   expect(api_.GetPlatformIDs(count, platforms.data(), nullptr), "OpenCL", "clGetPlatformIDs");
   std::vector<Found> found;
-  for (const PlatformId platform : platforms) {
+  for (PlatformId platform : platforms) {
     Uint devices = 0;
     const Int error = api_.GetDeviceIDs(platform, kDeviceTypeAll, 0, nullptr, &devices);
     if (error == kDeviceNotFound || devices == 0) continue;
@@ -92,7 +92,7 @@ std::vector<Found> Library::devices() const {
     std::vector<DeviceId> ids(devices);
     expect(api_.GetDeviceIDs(platform, kDeviceTypeAll, devices, ids.data(), nullptr), "OpenCL",
            "clGetDeviceIDs");
-    for (const DeviceId id : ids) found.push_back(describe(platform, id, static_cast<int>(found.size())));
+    for (DeviceId id : ids) found.push_back(describe(platform, id, static_cast<int>(found.size())));
   }
   return found;
 }

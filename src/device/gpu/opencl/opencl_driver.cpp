@@ -21,7 +21,7 @@ class ClMemory final : public Memory {
 
  private:
   const Api& api_;
-  const Mem memory_;
+  Mem memory_;
 };
 
 // Memory that the driver has allocated for fast copies, mapped for as long as it lives.
@@ -38,8 +38,8 @@ class ClHostMemory final : public HostMemory {
 
  private:
   const Api& api_;
-  const CommandQueue queue_;
-  const Mem memory_;
+  CommandQueue queue_;
+  Mem memory_;
   const std::span<std::byte> mapped_;
 };
 
@@ -52,8 +52,8 @@ class ClMark final : public Event {
 
  private:
   const Api& api_;
-  const ClEvent event_;
-  const CommandQueue queue_;
+  ClEvent event_;
+  CommandQueue queue_;
 };
 
 class OpenClDriver final : public Driver {
@@ -82,14 +82,13 @@ class OpenClDriver final : public Driver {
   std::unique_ptr<Memory> part(const Memory& memory, std::size_t offset, std::size_t bytes) override {
     const BufferRegion region{offset, bytes};
     Int error = kSuccess;
-    const Mem part =
-        api_.CreateSubBuffer(raw(memory), kMemReadWrite, kBufferCreateTypeRegion, &region, &error);
+    Mem part = api_.CreateSubBuffer(raw(memory), kMemReadWrite, kBufferCreateTypeRegion, &region, &error);
     expect(error, "clCreateSubBuffer");
     return std::make_unique<ClMemory>(api_, part);
   }
 
   std::unique_ptr<HostMemory> allocate_host(std::size_t bytes) override {
-    const Mem memory = create_buffer(kMemReadWrite | kMemAllocHostPtr, bytes);
+    Mem memory = create_buffer(kMemReadWrite | kMemAllocHostPtr, bytes);
     Int error = kSuccess;
     void* const mapped = api_.EnqueueMapBuffer(queues_[0], memory, 1, kMapRead | kMapWrite, 0, bytes, 0,
                                                nullptr, nullptr, &error);
@@ -119,7 +118,7 @@ class OpenClDriver final : public Driver {
   void launch(Queue queue, std::string_view kernel, std::span<const Argument> arguments,
               std::size_t work_items) override {
     if (work_items == 0) return;
-    const Kernel k = kernel_named(kernel);
+    Kernel k = kernel_named(kernel);
     for (std::size_t i = 0; i < arguments.size(); ++i) set_argument(k, kernel, i, arguments[i]);
     const auto group = static_cast<std::size_t>(options_.style.group);
     const std::size_t size = (work_items + group - 1) / group * group;
@@ -138,7 +137,7 @@ class OpenClDriver final : public Driver {
   }
   void after(Queue queue, const Event& event) override {
     const auto& mark = static_cast<const ClMark&>(event);
-    const ClEvent before = mark.get();
+    ClEvent before = mark.get();
     // What another queue waits for must be on its way, or neither goes on.
     if (mark.queue() != raw(queue)) expect(api_.Flush(mark.queue()), "clFlush");
     expect(api_.EnqueueBarrierWithWaitList(raw(queue), 1, &before, nullptr), "clEnqueueBarrierWithWaitList");
@@ -146,7 +145,7 @@ class OpenClDriver final : public Driver {
   void flush(Queue queue) override { expect(api_.Flush(raw(queue)), "clFlush"); }
   void wait(const Event& event) override {
     ++counters_.waits;
-    const ClEvent awaited = static_cast<const ClMark&>(event).get();
+    ClEvent awaited = static_cast<const ClMark&>(event).get();
     expect(api_.WaitForEvents(1, &awaited), "clWaitForEvents");
   }
 
@@ -164,14 +163,14 @@ class OpenClDriver final : public Driver {
     tracing_ = true;
     // One point in time on both clocks.
     const std::unique_ptr<Event> now = record(Queue::compute);
-    const ClEvent event = static_cast<const ClMark&>(*now).get();
+    ClEvent event = static_cast<const ClMark&>(*now).get();
     expect(api_.WaitForEvents(1, &event), "clWaitForEvents");
     host_clock_ = std::chrono::steady_clock::now();
     device_clock_ = time_of(event, kProfilingCommandEnd);
   }
   void name_spans(std::string name) override { span_name_ = std::move(name); }
   std::vector<Span> take_spans() override {
-    for (const CommandQueue queue : queues_) expect(api_.Finish(queue), "clFinish");
+    for (CommandQueue queue : queues_) expect(api_.Finish(queue), "clFinish");
     std::vector<Span> spans;
     spans.reserve(kept_.size());
     for (const auto& [span, event] : kept_) {
@@ -198,7 +197,7 @@ class OpenClDriver final : public Driver {
     }
     const std::array<Property, 3> properties{kContextPlatform,
                                              reinterpret_cast<Property>(options_.found.platform), 0};
-    const DeviceId id = device();
+    DeviceId id = device();
     Int error = kSuccess;
     context_ = api_.CreateContext(properties.data(), 1, &id, nullptr, nullptr, &error);
     expect(error, "clCreateContext");
@@ -210,7 +209,7 @@ class OpenClDriver final : public Driver {
   }
 
   void release() {
-    for (const CommandQueue queue : queues_) {
+    for (CommandQueue queue : queues_) {
       if (queue == nullptr) continue;
       api_.Finish(queue);
       api_.ReleaseCommandQueue(queue);
@@ -243,7 +242,7 @@ class OpenClDriver final : public Driver {
 
   Mem create_buffer(Bitfield flags, std::size_t bytes) {
     Int error = kSuccess;
-    const Mem memory = api_.CreateBuffer(context_, flags, bytes, nullptr, &error);
+    Mem memory = api_.CreateBuffer(context_, flags, bytes, nullptr, &error);
     expect(error, "clCreateBuffer");
     return memory;
   }
@@ -252,8 +251,8 @@ class OpenClDriver final : public Driver {
     const Int error = std::visit(
         [&](const auto& value) {
           if constexpr (std::is_same_v<std::decay_t<decltype(value)>, const Memory*>) {
-            const Mem memory = raw(*value);
-            return api_.SetKernelArg(kernel, static_cast<Uint>(index), sizeof memory, &memory);
+            Mem memory = raw(*value);
+            return api_.SetKernelArg(kernel, static_cast<Uint>(index), sizeof(void*), &memory);
           } else {
             return api_.SetKernelArg(kernel, static_cast<Uint>(index), sizeof value, &value);
           }
@@ -267,7 +266,7 @@ class OpenClDriver final : public Driver {
     if (found != kernels_.end()) return found->second;
     Int error = kSuccess;
     const std::string text(name);
-    const Kernel kernel = api_.CreateKernel(program_, text.c_str(), &error);
+    Kernel kernel = api_.CreateKernel(program_, text.c_str(), &error);
     expect(error, "kernel " + text);
     return kernels_[text] = kernel;
   }
@@ -279,7 +278,7 @@ class OpenClDriver final : public Driver {
     Int error = kSuccess;
     program_ = api_.CreateProgramWithSource(context_, 1, &text, &length, &error);
     expect(error, "clCreateProgramWithSource");
-    const DeviceId id = device();
+    DeviceId id = device();
     const std::string build_options = fmt::format("{} {}", kBuildOptions, options_.more_build_options);
     options_.found.facts.build = build_options;
     const Int built = api_.BuildProgram(program_, 1, &id, build_options.c_str(), nullptr, nullptr);
