@@ -58,7 +58,8 @@ class InstallTest(unittest.TestCase):
         project.mkdir()
         (project / "CMakeLists.txt").write_text(PROJECT.format(version=version))
         (project / "first.cpp").write_text((self.source / "examples/first.cpp").read_text())
-        self.run_in(project, "cmake", "-B", "build", "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_PREFIX_PATH={prefix}")
+        self.run_in(project, "cmake", "-G", "Ninja", "-B", "build", "-DCMAKE_BUILD_TYPE=Release",
+                    f"-DCMAKE_PREFIX_PATH={prefix}")
         self.run_in(project, "cmake", "--build", "build", "-j2")
         output = self.run_in(project, "build/first", "1")
         self.assertTrue(re.fullmatch(OUTPUT, output), output)
