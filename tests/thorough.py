@@ -15,13 +15,18 @@ import tempfile
 OCLGRIND = pathlib.Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
 # What Oclgrind takes a step through: an interpreter needs minutes for all of them.
 FEW_STEPS = "*/LanesCase[03]:*/PacksCase[03]:*/LanesCase17"
+SECONDS = 3600  # Intel's compiler takes 20 s for every device that is made
 COMPLAINT = re.compile(r"race|[Ii]nvalid (read|write)|[Uu]ninitiali[sz]ed|divergence")
 
 
 def run(what, command, environment):
     """The command's output; ends the program if it fails or skips everything."""
     print(f"=== {what}: {' '.join(command)}", flush=True)
-    ran = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
+    try:
+        ran = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False,
+                             timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        sys.exit(f"{what}: not done after {SECONDS} s")
     text = ran.stdout + ran.stderr
     if ran.returncode != 0 or "[  PASSED  ] 0 tests" in text or "[  SKIPPED ]" in text:
         sys.exit(f"{text}\n{what}: exit code {ran.returncode}, or tests were skipped")
