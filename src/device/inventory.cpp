@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
-
-#include <fmt/ranges.h>
+#include <optional>
 
 #include "base/error.h"
 #include "device/cpu/cpu_device.h"

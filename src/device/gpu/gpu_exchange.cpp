@@ -127,20 +127,24 @@ void GpuExecutable::join(std::span<const Join> joins, const StepInput& input) {
   driver_.flush(exchange_);
 }
 
+// What reaches the end of a tensor takes the space behind it along, so that neighbours touch.
 GpuExecutable::Floats GpuExecutable::floats_of(const Range& range) const {
-  return {memory_.offset(range.sum) + range.first, range.count};
+  const program::Sum& sum = program_.sums[static_cast<std::size_t>(range.sum)];
+  const bool whole_end =
+      range.first + range.count == program_.buffers[static_cast<std::size_t>(sum.gradient)].elements;
+  return {memory_.offset(range.sum) + range.first,
+          whole_end ? memory_.room(range.sum) - range.first : range.count};
 }
 
-// In order, and joined where nothing but the space between two tensors lies between them.
+// In order, and those that touch are one.
 std::vector<GpuExecutable::Floats> GpuExecutable::merged(std::vector<Floats> ranges) {
   std::ranges::sort(ranges, {}, &Floats::first);
   std::vector<Floats> result;
   for (const Floats& range : ranges) {
-    const bool near = !result.empty() && range.first - (result.back().first + result.back().count) <
-                                             kPartAlignment / sizeof(float);
-    if (near) {
-      result.back().count = range.first + range.count - result.back().first;
-    } else if (range.count > 0) {
+    if (range.count == 0) continue;
+    if (!result.empty() && result.back().first + result.back().count == range.first) {
+      result.back().count += range.count;
+    } else {
       result.push_back(range);
     }
   }

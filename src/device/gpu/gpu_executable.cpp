@@ -107,8 +107,9 @@ GpuExecutable::Stretch GpuExecutable::stretch_of(BufferId buffer) const {
 }
 
 GpuExecutable::Floats GpuExecutable::floats_of(BufferId gradient) const {
-  const Stretch stretch = stretch_of(gradient);
-  return {stretch.first, stretch.count};
+  const auto sum = std::ranges::find(program_.sums, gradient, &program::Sum::gradient);
+  const std::size_t elements = program_.buffers[static_cast<std::size_t>(gradient)].elements;
+  return floats_of(program::exchange::Range{static_cast<int>(sum - program_.sums.begin()), 0, elements});
 }
 
 int GpuExecutable::sum_of(BufferId partial) const {

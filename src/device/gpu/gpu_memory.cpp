@@ -78,6 +78,11 @@ void GpuMemory::plan_stretch() {
   }
 }
 
+std::size_t GpuMemory::room(int sum) const {
+  const program::BufferId gradient = program_.sums[static_cast<std::size_t>(sum)].gradient;
+  return aligned(program_.buffers[static_cast<std::size_t>(gradient)].elements);
+}
+
 std::string GpuMemory::shortage(const Facts& facts, const program::Program& program,
                                 const MemorySizes& sizes) {
   struct Need {

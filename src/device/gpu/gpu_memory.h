@@ -6,7 +6,6 @@
 #pragma once
 #include <map>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "device/device.h"
@@ -31,7 +30,7 @@ class GpuMemory {
   // Why it does not fit, or nothing.
   static std::string shortage(const Facts& facts, const program::Program& program, const MemorySizes& sizes);
 
-  // An activation, mask, labels, parameter, gradient, velocity or prepared parameter.
+  // An activation, mask, labels, parameter, gradient or prepared parameter.
   const Memory* at(program::BufferId id) const { return parts_.at(static_cast<std::size_t>(id)).get(); }
 
   // What the way back reads instead of at(id), where one buffer serves both ways.
@@ -47,6 +46,8 @@ class GpuMemory {
   const Memory* velocities() const { return velocities_.get(); }
   std::size_t stretch_floats() const { return stretch_floats_; }
   std::size_t offset(int sum) const { return offsets_[static_cast<std::size_t>(sum)]; }
+  // Floats from there to the next sum: its own, and the space behind them.
+  std::size_t room(int sum) const;
 
   const Memory* scratch(std::size_t use) const { return scratch_.at(use).get(); }
   const Memory* pixels() const { return pixels_.get(); }
