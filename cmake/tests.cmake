@@ -1,14 +1,22 @@
-# lockstep_test(NAME files... [LABEL label]): one program of tests; each TEST is one line of ctest. Unit tests also run
-# under the sanitizers; what takes long and crosses rooms has a label of its own.
+# lockstep_test(NAME files... [LABEL label] [OPENCL]): one program of tests; each TEST is one line of ctest. Unit tests
+# also run under the sanitizers; what takes long and crosses rooms has a label of its own. Tests that use OpenCL, all of
+# a program or those with OpenCl in their names, run one after the other: PoCL compiles while they run, all into one place.
 include(GoogleTest)
 function(lockstep_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "" LABEL "")
+  cmake_parse_arguments(PARSE_ARGV 1 test OPENCL LABEL "")
   if(NOT test_LABEL)
     set(test_LABEL unit)
   endif()
-  add_executable(${name} ${test_UNPARSED_ARGUMENTS})
+  add_executable(${name} ${test_UNPARSED_ARGUMENTS} ${PROJECT_SOURCE_DIR}/tests/crash_trace.cpp)
   target_link_libraries(${name} PRIVATE GTest::gtest_main GTest::gmock)
   target_compile_definitions(${name} PRIVATE LOCKSTEP_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${test_LABEL} TIMEOUT 300)
+  set(opencl "*OpenCl*")
+  if(test_OPENCL)
+    set(opencl "*")
+  endif()
+  set(properties LABELS ${test_LABEL} TIMEOUT 300)
+  gtest_discover_tests(${name} TEST_FILTER "-${opencl}" DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
+  gtest_discover_tests(${name} TEST_FILTER "${opencl}" TEST_LIST ${name}_OPENCL DISCOVERY_TIMEOUT 60
+                       PROPERTIES ${properties} RESOURCE_LOCK opencl)
 endfunction()

@@ -108,7 +108,7 @@ void expect_same_bits(device::Inventory& inventory, const Job& job,
 class OpenClParallel : public testing::TestWithParam<arithmetic::ConvolutionRule> {};
 
 TEST_P(OpenClParallel, EverySettingHasTheBitsOfOneCpuDevice) {
-  device::Inventory inventory;
+  device::Inventory inventory({.cache = testing::TempDir() + "lockstep-opencl"});
   if (std::ranges::none_of(inventory.listed(), &device::Listed::on_cores))
     GTEST_SKIP() << "no OpenCL device that can be divided";
   Job job{model::zoo_model("lenet"), {256, 96, 17}};

@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "device/gpu/build_log.h"
-#include "device/gpu/cuda/kernel_cache.h"
 #include "device/gpu/cuda/library.h"
+#include "device/gpu/kernel_cache.h"
 
 namespace lockstep::device::gpu::cuda {
 namespace {

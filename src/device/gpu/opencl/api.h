@@ -45,6 +45,7 @@ inline constexpr Bitfield kQueueProfilingEnable = 1 << 1;
 inline constexpr Bitfield kMemReadWrite = 1 << 0, kMemAllocHostPtr = 1 << 4;
 inline constexpr Uint kBufferCreateTypeRegion = 0x1220;
 inline constexpr Bitfield kMapRead = 1 << 0, kMapWrite = 1 << 1;
+inline constexpr Uint kProgramBinarySizes = 0x1165, kProgramBinaries = 0x1166;
 inline constexpr Uint kProgramBuildLog = 0x1183;
 inline constexpr Uint kProfilingCommandStart = 0x1282, kProfilingCommandEnd = 0x1283;
 
@@ -65,7 +66,10 @@ inline constexpr Uint kProfilingCommandStart = 0x1282, kProfilingCommandEnd = 0x
   F(CreateSubBuffer, Mem(Mem, Bitfield, Uint, const void*, Int*))                                        \
   F(ReleaseMemObject, Int(Mem))                                                                          \
   F(CreateProgramWithSource, Program(Context, Uint, const char**, const std::size_t*, Int*))             \
+  F(CreateProgramWithBinary,                                                                             \
+    Program(Context, Uint, const DeviceId*, const std::size_t*, const unsigned char**, Int*, Int*))      \
   F(BuildProgram, Int(Program, Uint, const DeviceId*, const char*, void (*)(Program, void*), void*))     \
+  F(GetProgramInfo, Int(Program, Uint, std::size_t, void*, std::size_t*))                                \
   F(GetProgramBuildInfo, Int(Program, DeviceId, Uint, std::size_t, void*, std::size_t*))                 \
   F(ReleaseProgram, Int(Program))                                                                        \
   F(CreateKernel, Kernel(Program, const char*, Int*))                                                    \

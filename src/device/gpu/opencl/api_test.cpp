@@ -59,6 +59,8 @@ static_assert(kMemAllocHostPtr == CL_MEM_ALLOC_HOST_PTR);
 static_assert(kBufferCreateTypeRegion == CL_BUFFER_CREATE_TYPE_REGION);
 static_assert(kMapRead == CL_MAP_READ);
 static_assert(kMapWrite == CL_MAP_WRITE);
+static_assert(kProgramBinarySizes == CL_PROGRAM_BINARY_SIZES);
+static_assert(kProgramBinaries == CL_PROGRAM_BINARIES);
 static_assert(kProgramBuildLog == CL_PROGRAM_BUILD_LOG);
 static_assert(kProfilingCommandStart == CL_PROFILING_COMMAND_START);
 static_assert(kProfilingCommandEnd == CL_PROFILING_COMMAND_END);

@@ -43,7 +43,8 @@ std::vector<std::unique_ptr<Driver>> Choice::make(const std::shared_ptr<const Li
   for (const Wanted& w : wanted_) {
     OpenClOptions each{.found = found_[w.device],
                        .style = kLaneStyle,
-                       .log_directory = options.log_directory,
+                       .cache = options.cache,
+                       .log_directory = options.cache,
                        .more_build_options = options.more_build_options};
     each.found.facts.name = w.name;
     if (each.found.cpu && !options.lane_per_item) each.style = pack_style(each.found.vector_floats);

@@ -24,7 +24,7 @@ class Choice {
   struct Options {
     int threads = 1;             // units of each part of a divided device
     bool lane_per_item = false;  // also where a device computes on cores, whose style is a pack per work-item
-    std::filesystem::path log_directory = {};
+    std::filesystem::path cache = {};  // of compiled kernels, and of what a compiler says that refuses them
     std::string more_build_options = {};
   };
   // A driver a name, in order.

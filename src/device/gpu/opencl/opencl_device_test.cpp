@@ -13,7 +13,10 @@
 namespace lockstep::device::gpu::opencl {
 namespace {
 
-// The first device there is, made once a style: compiling the kernels takes a while.
+// Some compilers take twenty seconds for the kernels; so each style is compiled once for all tests.
+std::filesystem::path cache() { return testing::TempDir() + "lockstep-opencl"; }
+
+// The first device there is, in each style.
 class OpenClDevice : public testing::TestWithParam<std::tuple<bool, std::size_t>> {
  protected:
   static void SetUpTestSuite() {
@@ -23,7 +26,8 @@ class OpenClDevice : public testing::TestWithParam<std::tuple<bool, std::size_t>
     const std::vector<Found> found = library->devices();
     if (found.empty()) return;
     for (const Style& style : {kLaneStyle, pack_style(found[0].vector_floats)})
-      devices().push_back(make_gpu_device(make_opencl_driver(library, {.found = found[0], .style = style})));
+      devices().push_back(make_gpu_device(
+          make_opencl_driver(library, {.found = found[0], .style = style, .cache = cache()})));
   }
   static void TearDownTestSuite() { devices().clear(); }
   static std::vector<std::unique_ptr<Device>>& devices() {
@@ -60,8 +64,8 @@ TEST(OpenClStep, OfLenetTakesFewLaunchesAndOneWait) {
   const std::shared_ptr<const Library> library = Library::open(problem);
   if (!library || library->devices().empty()) GTEST_SKIP() << "no OpenCL device here";
   const Found found = library->devices().front();
-  const std::unique_ptr<Driver> driver =
-      make_opencl_driver(library, {.found = found, .style = pack_style(found.vector_floats)});
+  const std::unique_ptr<Driver> driver = make_opencl_driver(
+      library, {.found = found, .style = pack_style(found.vector_floats), .cache = cache()});
   const std::vector<std::uint8_t> pixels(256 * 28 * 28, 100), labels(256, 3);
   std::vector<std::uint32_t> order(256);
   std::iota(order.begin(), order.end(), 0u);

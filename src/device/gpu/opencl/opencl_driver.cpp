@@ -4,8 +4,8 @@
 #include <map>
 
 #include "base/error.h"
-#include "device/gpu/build_log.h"
 #include "device/gpu/kernel_source.h"
+#include "device/gpu/opencl/program.h"
 
 namespace lockstep::device::gpu::opencl {
 namespace {
@@ -205,7 +205,13 @@ class OpenClDriver final : public Driver {
       queue = api_.CreateCommandQueue(context_, id, kQueueProfilingEnable, &error);
       expect(error, "clCreateCommandQueue");
     }
-    build();
+    const std::string more = options_.more_build_options.empty() ? "" : " " + options_.more_build_options;
+    options_.found.facts.build = fmt::format("{}{}", kBuildOptions, more);
+    program_ = build_program(api_, context_, id,
+                             {.facts = facts(),
+                              .source = kernel_source(options_.style),
+                              .cache = options_.cache,
+                              .log_directory = options_.log_directory});
   }
 
   void release() {
@@ -269,33 +275,6 @@ class OpenClDriver final : public Driver {
     Kernel kernel = api_.CreateKernel(program_, text.c_str(), &error);
     expect(error, "kernel " + text);
     return kernels_[text] = kernel;
-  }
-
-  void build() {
-    const std::string source = kernel_source(options_.style);
-    const char* text = source.c_str();
-    const std::size_t length = source.size();
-    Int error = kSuccess;
-    program_ = api_.CreateProgramWithSource(context_, 1, &text, &length, &error);
-    expect(error, "clCreateProgramWithSource");
-    DeviceId id = device();
-    const std::string build_options = fmt::format("{} {}", kBuildOptions, options_.more_build_options);
-    options_.found.facts.build = build_options;
-    const Int built = api_.BuildProgram(program_, 1, &id, build_options.c_str(), nullptr, nullptr);
-    if (built != kSuccess) report_build(built);
-  }
-
-  [[noreturn]] void report_build(Int error) {
-    std::size_t size = 0;
-    std::string log;
-    if (api_.GetProgramBuildInfo(program_, device(), kProgramBuildLog, 0, nullptr, &size) == kSuccess) {
-      log.resize(size);
-      // Without its log the error says less, but it says it.
-      if (api_.GetProgramBuildInfo(program_, device(), kProgramBuildLog, size, log.data(), nullptr) !=
-          kSuccess)
-        log.clear();
-    }
-    throw_build_error(facts().name, error_name(error), log, options_.log_directory);
   }
 
   const std::shared_ptr<const Library> library_;

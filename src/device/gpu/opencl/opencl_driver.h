@@ -13,6 +13,7 @@ struct OpenClOptions {
   // Not null: only this part of the device. It is released with the driver.
   DeviceId part = nullptr;
   Style style = {};
+  std::filesystem::path cache = {};          // of compiled kernels; empty: none
   std::filesystem::path log_directory = {};  // for what a compiler says that refuses the kernels
   std::string more_build_options = {};       // for devices that are to be wrong
 };

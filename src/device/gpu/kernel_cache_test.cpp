@@ -1,4 +1,4 @@
-#include "device/gpu/cuda/kernel_cache.h"
+#include "device/gpu/kernel_cache.h"
 
 #include <fstream>
 #include <iterator>
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-namespace lockstep::device::gpu::cuda {
+namespace lockstep::device::gpu {
 namespace {
 
 namespace fs = std::filesystem;
@@ -79,4 +79,4 @@ TEST_F(KernelCacheTest, WithoutADirectoryItKeepsNothing) {
 }
 
 }  // namespace
-}  // namespace lockstep::device::gpu::cuda
+}  // namespace lockstep::device::gpu

@@ -1,11 +1,11 @@
-#include "device/gpu/cuda/kernel_cache.h"
+#include "device/gpu/kernel_cache.h"
 
 #include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/file_reader.h"
 #include "base/hash.h"
 
-namespace lockstep::device::gpu::cuda {
+namespace lockstep::device::gpu {
 namespace {
 
 constexpr std::size_t kMostBytes = 64 << 20;  // all kernels are below 2 MB
@@ -25,7 +25,7 @@ std::filesystem::path KernelCache::path(std::span<const std::string> inputs) con
     hasher.add(bytes_of(fmt::format("{} ", input.size())));  // so that no two lists are one text
     hasher.add(bytes_of(input));
   }
-  return directory_ / fmt::format("kernels-{}.cuda", to_hex(hasher.digest()));
+  return directory_ / fmt::format("kernels-{}", to_hex(hasher.digest()));
 }
 
 std::optional<std::string> KernelCache::load(std::span<const std::string> inputs) const {
@@ -53,4 +53,4 @@ void KernelCache::keep(std::span<const std::string> inputs, const std::string& c
   }
 }
 
-}  // namespace lockstep::device::gpu::cuda
+}  // namespace lockstep::device::gpu

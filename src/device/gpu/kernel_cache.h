@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-namespace lockstep::device::gpu::cuda {
+namespace lockstep::device::gpu {
 
 class KernelCache {
  public:
@@ -25,4 +25,4 @@ class KernelCache {
   const std::filesystem::path directory_;
 };
 
-}  // namespace lockstep::device::gpu::cuda
+}  // namespace lockstep::device::gpu

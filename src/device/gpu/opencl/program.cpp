@@ -1,0 +1,81 @@
+#include "device/gpu/opencl/program.h"
+
+#include <array>
+
+#include "device/gpu/build_log.h"
+#include "device/gpu/kernel_cache.h"
+#include "device/gpu/opencl/library.h"
+
+namespace lockstep::device::gpu::opencl {
+namespace {
+
+Int build(const Api& api, Program program, DeviceId device, const ProgramOptions& options) {
+  return api.BuildProgram(program, 1, &device, options.facts.build.c_str(), nullptr, nullptr);
+}
+
+// Null if the driver does not take it: drivers may refuse what they made, after an update for one.
+Program from_binary(const Api& api, Context context, DeviceId device, const ProgramOptions& options,
+                    const std::string& binary) {
+  const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
+  const std::size_t size = binary.size();
+  Int status = kSuccess, error = kSuccess;
+  Program program = api.CreateProgramWithBinary(context, 1, &device, &size, &bytes, &status, &error);
+  if (error != kSuccess) return nullptr;
+  if (status == kSuccess && build(api, program, device, options) == kSuccess) return program;
+  api.ReleaseProgram(program);
+  return nullptr;
+}
+
+// Empty if the driver does not give it.
+std::string binary_of(const Api& api, Program program) {
+  std::size_t size = 0;
+  if (api.GetProgramInfo(program, kProgramBinarySizes, sizeof size, &size, nullptr) != kSuccess) return {};
+  std::string binary(size, '\0');
+  char* bytes = binary.data();
+  if (api.GetProgramInfo(program, kProgramBinaries, sizeof bytes, static_cast<void*>(&bytes), nullptr) !=
+      kSuccess)
+    return {};
+  return binary;
+}
+
+[[noreturn]] void report(const Api& api, Program program, DeviceId device, Int error,
+                         const ProgramOptions& options) {
+  std::size_t size = 0;
+  std::string log;
+  if (api.GetProgramBuildInfo(program, device, kProgramBuildLog, 0, nullptr, &size) == kSuccess) {
+    log.resize(size);
+    // Without its log the error says less, but it says it.
+    if (api.GetProgramBuildInfo(program, device, kProgramBuildLog, size, log.data(), nullptr) != kSuccess)
+      log.clear();
+  }
+  api.ReleaseProgram(program);
+  throw_build_error(options.facts.name, error_name(error), log, options.log_directory);
+}
+
+Program from_source(const Api& api, Context context, DeviceId device, const ProgramOptions& options) {
+  const char* text = options.source.c_str();
+  const std::size_t length = options.source.size();
+  Int error = kSuccess;
+  Program program = api.CreateProgramWithSource(context, 1, &text, &length, &error);
+  Library::expect(error, options.facts.name, "clCreateProgramWithSource");
+  error = build(api, program, device, options);
+  if (error != kSuccess) report(api, program, device, error, options);
+  return program;
+}
+
+}  // namespace
+
+Program build_program(const Api& api, Context context, DeviceId device, const ProgramOptions& options) {
+  const KernelCache cache(options.cache);
+  const Facts& facts = options.facts;
+  const std::array<std::string, 5> inputs{options.source, facts.build, facts.model, facts.driver,
+                                          std::to_string(facts.units)};
+  if (const std::optional<std::string> kept = cache.load(inputs)) {
+    if (Program program = from_binary(api, context, device, options, *kept)) return program;
+  }
+  Program program = from_source(api, context, device, options);
+  if (const std::string binary = binary_of(api, program); !binary.empty()) cache.keep(inputs, binary);
+  return program;
+}
+
+}  // namespace lockstep::device::gpu::opencl
