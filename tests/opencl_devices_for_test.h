@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "device/inventory.h"
+#include "device/kernels_for_test.h"
 
 namespace lockstep {
 
@@ -17,7 +18,7 @@ namespace lockstep {
 // machine has no such devices.
 inline std::vector<std::unique_ptr<device::Device>> make_opencl_devices() {
   constexpr int kMost = 2;
-  device::Inventory inventory;
+  device::Inventory inventory({.cache = device::kernels_for_test()});
   const auto first = std::ranges::find_if(
       inventory.listed(), [](const device::Listed& d) { return d.name.starts_with("opencl:"); });
   if (first == inventory.listed().end()) return {};

@@ -12,10 +12,12 @@ import subprocess
 import sys
 import tempfile
 
+HERE = pathlib.Path(__file__).resolve().parent
 OCLGRIND = pathlib.Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
 # What Oclgrind takes a step through: an interpreter needs minutes for all of them.
 FEW_STEPS = ":".join(f"*/{case}" for case in ("LanesCase0", "LanesCase3", "LanesCase17", "PacksCase0", "PacksCase3"))
 SECONDS = 1800
+SKIPPED = re.compile(r"\[  SKIPPED \]|skipped=|Without OpenCL")
 COMPLAINT = re.compile(r"race|[Ii]nvalid (read|write)|[Uu]ninitiali[sz]ed|divergence")
 
 
@@ -28,9 +30,9 @@ def run(what, command, environment):
     except subprocess.TimeoutExpired:
         sys.exit(f"{what}: not done after {SECONDS} s")
     text = ran.stdout + ran.stderr
-    if ran.returncode != 0 or "[  PASSED  ] 0 tests" in text or "[  SKIPPED ]" in text:
+    if ran.returncode != 0 or "[  PASSED  ] 0 tests" in text or SKIPPED.search(text):
         sys.exit(f"{text}\n{what}: exit code {ran.returncode}, or tests were skipped")
-    print(text.strip().splitlines()[-1], flush=True)
+    print(*re.findall(r"(?m)^(?:\[  PASSED  \].*|Ran .*)$", text), sep="\n", flush=True)
     return text
 
 
@@ -54,6 +56,9 @@ def main():
         intel["TEST_TMPDIR"] = folder  # where tests keep compiled kernels
         run("Intel's OpenCL, steps", [str(tests / "device_test"), "--gtest_filter=*OpenCl*-*FastMath*:*Header*"], intel)
         run("Intel's OpenCL, devices together", [str(tests / "run_test"), "--gtest_filter=*OpenClParallel*"], intel)
+        run("Intel's OpenCL, random cases", [str(tests / "property_test")], intel)
+        intel["LOCKSTEP_BINARY"] = str(arguments.build / "lockstep")
+        run("Intel's OpenCL, the program", [sys.executable, str(HERE / "cli" / "devices_test.py")], intel)
     with tempfile.TemporaryDirectory() as folder:
         oclgrind = vendors(folder, OCLGRIND) | {"OCLGRIND_DATA_RACES": "1"}
         text = run("Oclgrind", [str(tests / "device_test"), f"--gtest_filter={FEW_STEPS}"], oclgrind)

@@ -8,6 +8,7 @@
 #include "arithmetic/reference/step.h"
 #include "device/gpu/cuda/standin_for_test.h"
 #include "device/inventory.h"
+#include "device/kernels_for_test.h"
 #include "model/zoo.h"
 #include "program/compile.h"
 #include "run/runner.h"
@@ -108,7 +109,7 @@ void expect_same_bits(device::Inventory& inventory, const Job& job,
 class OpenClParallel : public testing::TestWithParam<arithmetic::ConvolutionRule> {};
 
 TEST_P(OpenClParallel, EverySettingHasTheBitsOfOneCpuDevice) {
-  device::Inventory inventory({.cache = testing::TempDir() + "lockstep-opencl"});
+  device::Inventory inventory({.cache = device::kernels_for_test()});
   if (std::ranges::none_of(inventory.listed(), &device::Listed::on_cores))
     GTEST_SKIP() << "no OpenCL device that can be divided";
   Job job{model::zoo_model("lenet"), {256, 96, 17}};
@@ -147,7 +148,7 @@ TEST_P(CudaParallel, OneToEightDevicesHaveTheBitsOfOneCpuDevice) {
 #else
   const device::gpu::cuda::Standin standin(GetParam());
   ASSERT_TRUE(standin.library()) << standin.problem();
-  device::Inventory inventory({.cache = testing::TempDir() + "lockstep-ptx",
+  device::Inventory inventory({.cache = device::kernels_for_test(),
                                .cuda_library = LOCKSTEP_CUDA_STANDIN,
                                .nvrtc_library = LOCKSTEP_NVRTC});
   std::vector<std::vector<std::string>> settings{several("cuda", 3)};

@@ -9,6 +9,7 @@
 #include "device/gpu/cuda/standin_for_test.h"
 #include "device/gpu/opencl/opencl_driver.h"
 #include "device/gpu/proof.h"
+#include "device/kernels_for_test.h"
 
 namespace lockstep::device::gpu {
 namespace {
@@ -25,7 +26,7 @@ class CudaProbe : public testing::Test {
     const cuda::Standin standin(machine);
     return cuda::make_cuda_driver(standin.library(), {.found = standin.library()->devices().at(0),
                                                       .nvrtc_library = cuda::nvrtc_path(),
-                                                      .cache = testing::TempDir() + "lockstep-ptx"});
+                                                      .cache = kernels_for_test()});
   }
   static std::string refusal(const std::string& machine) {
     const std::unique_ptr<Driver> driver = make(machine);

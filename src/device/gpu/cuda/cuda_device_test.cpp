@@ -7,6 +7,7 @@
 #include "device/gpu/cuda/cuda_driver.h"
 #include "device/gpu/cuda/standin_for_test.h"
 #include "device/gpu/gpu_device.h"
+#include "device/kernels_for_test.h"
 #include "device/steps_for_test.h"
 
 namespace lockstep::device::gpu::cuda {
@@ -24,10 +25,10 @@ TEST_P(CudaDevice, StepsEqualTheNaiveTwin) {
   const Case& c = step_case(GetParam());
   const int examples = std::min(kMostExamples, c.examples.back());
   const StepOfCase step(c, examples, static_cast<unsigned>(GetParam()) + 1);
-  const std::unique_ptr<Device> device = make_gpu_device(make_cuda_driver(
-      standin.library(), {.found = standin.library()->devices().at(0),
-                          .nvrtc_library = nvrtc_path(),
-                          .cache = testing::TempDir() + "lockstep-ptx"}));  // compiling takes a second
+  const std::unique_ptr<Device> device = make_gpu_device(
+      make_cuda_driver(standin.library(), {.found = standin.library()->devices().at(0),
+                                           .nvrtc_library = nvrtc_path(),
+                                           .cache = kernels_for_test()}));  // compiling takes a second
   for (const bool plain : {false, true}) {
     SCOPED_TRACE(testing::Message() << c.name << (plain ? ", neither trimmed nor fused" : ""));
     try {

@@ -7,14 +7,12 @@
 #include "device/gpu/gpu_device.h"
 #include "device/gpu/gpu_executable.h"
 #include "device/gpu/opencl/opencl_driver.h"
+#include "device/kernels_for_test.h"
 #include "device/steps_for_test.h"
 #include "model/zoo.h"
 
 namespace lockstep::device::gpu::opencl {
 namespace {
-
-// Some compilers take twenty seconds for the kernels; so each style is compiled once for all tests.
-std::filesystem::path cache() { return testing::TempDir() + "lockstep-opencl"; }
 
 // The first device there is, in each style.
 class OpenClDevice : public testing::TestWithParam<std::tuple<bool, std::size_t>> {
@@ -27,7 +25,7 @@ class OpenClDevice : public testing::TestWithParam<std::tuple<bool, std::size_t>
     if (found.empty()) return;
     for (const Style& style : {kLaneStyle, pack_style(found[0].vector_floats)})
       devices().push_back(make_gpu_device(
-          make_opencl_driver(library, {.found = found[0], .style = style, .cache = cache()})));
+          make_opencl_driver(library, {.found = found[0], .style = style, .cache = kernels_for_test()})));
   }
   static void TearDownTestSuite() { devices().clear(); }
   static std::vector<std::unique_ptr<Device>>& devices() {
@@ -65,7 +63,7 @@ TEST(OpenClStep, OfLenetTakesFewLaunchesAndOneWait) {
   if (!library || library->devices().empty()) GTEST_SKIP() << "no OpenCL device here";
   const Found found = library->devices().front();
   const std::unique_ptr<Driver> driver = make_opencl_driver(
-      library, {.found = found, .style = pack_style(found.vector_floats), .cache = cache()});
+      library, {.found = found, .style = pack_style(found.vector_floats), .cache = kernels_for_test()});
   const std::vector<std::uint8_t> pixels(256 * 28 * 28, 100), labels(256, 3);
   std::vector<std::uint32_t> order(256);
   std::iota(order.begin(), order.end(), 0u);
