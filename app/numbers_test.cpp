@@ -6,21 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "base/refusal_for_test.h"
 
 namespace lockstep::app {
 namespace {
-
-template <class Call>
-std::string refusal_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::usage);
-    return error.what();
-  }
-  return "taken";
-}
 
 TEST(WholeNumber, TakesBothLimits) {
   EXPECT_EQ(whole_number("--batch", "1", {1, 1000}), 1);
@@ -30,9 +19,10 @@ TEST(WholeNumber, TakesBothLimits) {
 TEST(WholeNumber, RefusesWithNameLimitsAndFinding) {
   for (const std::string text :
        {"0", "1000001", "-1", "", "x", "5x", " 5", "1.5", "1e3", "99999999999999999999"}) {
-    EXPECT_EQ(refusal_of([&] {
-                whole_number("--batch", text, {1, 1'000'000});
-              }),
+    EXPECT_EQ(refusal_of(Fault::usage,
+                         [&] {
+                           whole_number("--batch", text, {1, 1'000'000});
+                         }),
               "--batch: expected a whole number from 1 to 1,000,000, found '" + text + "'");
   }
 }
@@ -41,7 +31,7 @@ TEST(SeedNumber, TakesEverySixtyFourBits) {
   EXPECT_EQ(seed_number("--seed", "0"), 0u);
   EXPECT_EQ(seed_number("--seed", "18446744073709551615"), std::numeric_limits<std::uint64_t>::max());
   for (const std::string text : {"18446744073709551616", "-1", "0x1", ""}) {
-    EXPECT_EQ(refusal_of([&] { seed_number("--seed", text); }),
+    EXPECT_EQ(refusal_of(Fault::usage, [&] { seed_number("--seed", text); }),
               "--seed: expected a whole number from 0 to 2^64 - 1, found '" + text + "'");
   }
 }
@@ -55,7 +45,7 @@ TEST(PositiveNumber, RoundsTheTextOnce) {
 
 TEST(PositiveNumber, RefusesWhatNoRateCanBe) {
   for (const std::string text : {"0", "-0.1", "nan", "inf", "1e39", "1e-60", "", "0.2x"}) {
-    EXPECT_EQ(refusal_of([&] { positive_number("--lr", text); }),
+    EXPECT_EQ(refusal_of(Fault::usage, [&] { positive_number("--lr", text); }),
               "--lr: expected a finite number above 0, found '" + text + "'");
   }
 }
@@ -63,23 +53,24 @@ TEST(PositiveNumber, RefusesWhatNoRateCanBe) {
 TEST(KnownName, SaysTheNearest) {
   const std::vector<std::string> orders{"pack", "layer"};
   EXPECT_EQ(known_name("--order", "layer", orders), "layer");
-  EXPECT_EQ(refusal_of([&] { known_name("--order", "pak", orders); }),
+  EXPECT_EQ(refusal_of(Fault::usage, [&] { known_name("--order", "pak", orders); }),
             "--order: there is no 'pak'; did you mean 'pack'?");
 }
 
 TEST(GivenPath, IsNotEmpty) {
   EXPECT_EQ(given_path("--out", "runs/a"), std::filesystem::path("runs/a"));
-  EXPECT_EQ(refusal_of([] { given_path("--out", ""); }), "--out: expected a path, found ''");
+  EXPECT_EQ(refusal_of(Fault::usage, [] { given_path("--out", ""); }), "--out: expected a path, found ''");
 }
 
 TEST(ExpectWithin, HoldsNumbersToTheSameLimits) {
   EXPECT_NO_THROW(expect_within("job.batch", 1, {1, 2}));
-  EXPECT_EQ(refusal_of([] {
-              expect_within("job.batch", 3, {1, 2});
-            }),
+  EXPECT_EQ(refusal_of(Fault::usage,
+                       [] {
+                         expect_within("job.batch", 3, {1, 2});
+                       }),
             "job.batch: expected a whole number from 1 to 2, found '3'");
   EXPECT_NO_THROW(expect_positive("job.lr", 0.1f));
-  EXPECT_EQ(refusal_of([] { expect_positive("job.lr", 0.0f); }),
+  EXPECT_EQ(refusal_of(Fault::usage, [] { expect_positive("job.lr", 0.0f); }),
             "job.lr: expected a finite number above 0, found '0'");
 }
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "arithmetic/convolution_rule.h"
-#include "base/error.h"
+#include "base/refusal_for_test.h"
 #include "model/zoo.h"
 
 namespace lockstep::app {
@@ -17,13 +17,7 @@ store::TensorFile file_of_mlp() {
 }
 
 std::string refusal_of(const store::TensorFile& file) {
-  try {
-    weights_in(file, model::mlp(), "w.safetensors");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::data);
-    return error.what();
-  }
-  return "taken";
+  return refusal_of(Fault::data, [&] { weights_in(file, model::mlp(), "w.safetensors"); });
 }
 
 TEST(WeightsFile, GivesTheWeightsBackWhateverTheirOrder) {

@@ -12,7 +12,7 @@
 #include "api/dataset_inside.h"
 #include "api/pictures_for_test.h"
 #include "api/training.h"
-#include "base/error.h"
+#include "base/refusal_for_test.h"
 #include "device/cpu/cpu_device.h"
 #include "device/inventory.h"
 #include "model/zoo.h"
@@ -23,17 +23,6 @@ namespace lockstep {
 inline namespace api {
 namespace book {
 namespace {
-
-template <class Call>
-std::string refusal_of(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::usage);
-    return error.what();
-  }
-  return "taken";
-}
 
 Tensor matrix(int rows, int columns) {
   Tensor tensor{rows, columns, std::vector<float>(static_cast<std::size_t>(rows * columns))};
@@ -110,10 +99,11 @@ TEST(BookAllreduce, AddsInTheOrderOfTheLaw) {
 
 TEST(BookAllreduce, RefusesShapesAndDevicesThatDoNotFit) {
   std::vector<Tensor> shapes{{1, 2, {1, 1}, "cpu:0"}, {2, 1, {2, 2}, "cpu:1"}};
-  EXPECT_EQ(refusal_of([&] { allreduce(shapes); }),
+  EXPECT_EQ(refusal_of(Fault::usage, [&] { allreduce(shapes); }),
             "allreduce: expected 1 x 2 numbers on every device, found 2 x 1 on cpu:1");
   std::vector<Tensor> twice{{1, 1, {1}, "cpu:0"}, {1, 1, {2}, "cpu:0"}};
-  EXPECT_NE(refusal_of([&] { allreduce(twice); }).find("cpu:0 is there twice"), std::string::npos);
+  EXPECT_NE(refusal_of(Fault::usage, [&] { allreduce(twice); }).find("cpu:0 is there twice"),
+            std::string::npos);
 }
 
 TEST(BookSplitBatch, GivesEachDeviceItsRows) {
@@ -126,9 +116,10 @@ TEST(BookSplitBatch, GivesEachDeviceItsRows) {
 }
 
 TEST(BookSplitBatch, RefusesUnequalLengths) {
-  EXPECT_EQ(refusal_of([] {
-              split_batch(matrix(4, 5), matrix(3, 1), {"cpu:0", "cpu:1"});
-            }),
+  EXPECT_EQ(refusal_of(Fault::usage,
+                       [] {
+                         split_batch(matrix(4, 5), matrix(3, 1), {"cpu:0", "cpu:1"});
+                       }),
             "split_batch: expected as many rows of y as of X, found 3 and 4");
 }
 
@@ -197,19 +188,21 @@ TEST(BookTrainBatch, LeavesTheMeanGradient) {
 TEST(BookTrainBatch, RefusesWhatDoesNotFit) {
   Step step(2);
   step.y.values[3] = 10;
-  EXPECT_EQ(refusal_of([&] { step.run(); }), "train_batch: y, row 3: expected a class of 0 to 9, found 10");
+  EXPECT_EQ(refusal_of(Fault::usage, [&] { step.run(); }),
+            "train_batch: y, row 3: expected a class of 0 to 9, found 10");
   step.y.values[3] = 9;
   step.X.values[784] = 0.1f;
-  EXPECT_EQ(refusal_of([&] { step.run(); }),
+  EXPECT_EQ(refusal_of(Fault::usage, [&] { step.run(); }),
             "train_batch: X, row 1: expected bytes divided by 255, found 0.1");
   step.X.values[784] = 0;
   step.device_params[1][3].values[0] = 1;
-  EXPECT_EQ(refusal_of([&] { step.run(); }),
+  EXPECT_EQ(refusal_of(Fault::usage, [&] { step.run(); }),
             "train_batch: the params of cpu:1 are not those of cpu:0; copy them with get_params");
   step.device_params.pop_back();
-  EXPECT_EQ(refusal_of([&] { step.run(); }), "train_batch: expected params for 2 devices, found 1");
+  EXPECT_EQ(refusal_of(Fault::usage, [&] { step.run(); }),
+            "train_batch: expected params for 2 devices, found 1");
   step.X.columns = 700;
-  EXPECT_EQ(refusal_of([&] { step.run(); }),
+  EXPECT_EQ(refusal_of(Fault::usage, [&] { step.run(); }),
             "train_batch: expected X of n x 784 and y of n x 1, found 100 x 700 and 100 x 1");
 }
 
@@ -217,12 +210,7 @@ TEST(BookTrainBatch, ChangesNothingWhenItDiverges) {
   Step step(2);
   for (Params& params : step.device_params) params[7].values[0] = std::numeric_limits<float>::infinity();
   const run::Weights before = weights_of(step.device_params[0]);
-  try {
-    step.run();
-    FAIL() << "taken";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::diverged);
-  }
+  refusal_of(Fault::diverged, [&] { step.run(); });
   EXPECT_EQ(weights_of(step.device_params[0]), before);
 }
 

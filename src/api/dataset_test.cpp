@@ -3,20 +3,14 @@
 
 #include "api/pictures_for_test.h"
 #include "base/error.h"
+#include "base/refusal_for_test.h"
 
 namespace lockstep {
 inline namespace api {
 namespace {
 
 std::string refusal_of(const Pictures& train, const Pictures& test) {
-  try {
-    const Dataset taken(train, test);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::usage);
-    EXPECT_EQ(error.exit_code(), 2);
-    return error.what();
-  }
-  return "taken";
+  return refusal_of(Fault::usage, [&] { const Dataset taken(train, test); });
 }
 
 TEST(Dataset, TakesOwnArrays) {
@@ -46,14 +40,18 @@ TEST(Dataset, RefusesWhatDoesNotFit) {
   EXPECT_EQ(refusal_of(good, bad), "test pictures: expected 1 to 256 classes, found 257");
 }
 
-TEST(Dataset, NamesTheFileThatIsMissing) {
+TEST(Dataset, ARefusalHasItsExitCode) {
   try {
-    fashion_mnist("/nowhere");
+    const Dataset taken(Pictures{}, Pictures{});
     FAIL() << "taken";
   } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::data);
-    EXPECT_NE(std::string(error.what()).find("/nowhere"), std::string::npos) << error.what();
+    EXPECT_EQ(error.exit_code(), 2);
   }
+}
+
+TEST(Dataset, NamesTheFileThatIsMissing) {
+  const std::string said = refusal_of(Fault::data, [] { fashion_mnist("/nowhere"); });
+  EXPECT_NE(said.find("/nowhere"), std::string::npos) << said;
 }
 
 }  // namespace

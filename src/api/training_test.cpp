@@ -9,7 +9,7 @@
 #include "api/convert.h"
 #include "api/dataset_inside.h"
 #include "api/pictures_for_test.h"
-#include "base/error.h"
+#include "base/refusal_for_test.h"
 #include "device/cpu/cpu_device.h"
 #include "model/zoo.h"
 #include "train/trainer.h"
@@ -17,17 +17,6 @@
 namespace lockstep {
 inline namespace api {
 namespace {
-
-template <class Call>
-std::string refusal_of(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::usage);
-    return error.what();
-  }
-  return "taken";
-}
 
 TEST(Train, GivesTheTrainersWeights) {
   const Dataset data = some_data();
@@ -114,20 +103,21 @@ TEST(Train, TrainsANetworkBuiltFromLayers) {
 
 TEST(Train, RefusesNumbersBeyondTheirLimits) {
   const Dataset data = some_data();
-  EXPECT_EQ(refusal_of([&] { run_training({.data = data, .batch = 0}); }),
+  EXPECT_EQ(refusal_of(Fault::usage, [&] { run_training({.data = data, .batch = 0}); }),
             "batch: expected 1 to 1000000, found 0");
-  EXPECT_EQ(refusal_of([&] { run_training({.data = data, .epochs = 0}); }),
+  EXPECT_EQ(refusal_of(Fault::usage, [&] { run_training({.data = data, .epochs = 0}); }),
             "epochs: expected at least 1, found 0");
-  EXPECT_EQ(refusal_of([&] { run_training({.data = data, .lr = -1}); }),
+  EXPECT_EQ(refusal_of(Fault::usage, [&] { run_training({.data = data, .lr = -1}); }),
             "lr: expected a finite number above 0, found -1");
   EXPECT_EQ(
-      refusal_of([&] { run_training({.data = data, .momentum = std::numeric_limits<float>::quiet_NaN()}); }),
+      refusal_of(Fault::usage,
+                 [&] { run_training({.data = data, .momentum = std::numeric_limits<float>::quiet_NaN()}); }),
       "momentum: expected 0 to below 1, found nan");
-  EXPECT_EQ(refusal_of([&] { run_training({.data = data, .threads = -1}); }),
+  EXPECT_EQ(refusal_of(Fault::usage, [&] { run_training({.data = data, .threads = -1}); }),
             "threads: expected 1 to 1024, or 0 for every core, found -1");
-  EXPECT_NE(refusal_of([&] { run_training({.data = data, .exchange = "stor"}); }).find("star"),
+  EXPECT_NE(refusal_of(Fault::usage, [&] { run_training({.data = data, .exchange = "stor"}); }).find("star"),
             std::string::npos);
-  EXPECT_NE(refusal_of([&] { run_training({.data = data, .devices = "2xtpu"}); }).find("tpu"),
+  EXPECT_NE(refusal_of(Fault::usage, [&] { run_training({.data = data, .devices = "2xtpu"}); }).find("tpu"),
             std::string::npos);
 }
 
@@ -146,8 +136,8 @@ TEST(Evaluate, CountsTheTestSet) {
 }
 
 TEST(Evaluate, RefusesWeightsOfAnotherModel) {
-  const std::string refusal =
-      refusal_of([] { evaluate({.weights = initial_weights(zoo_model("mlp"), 0), .data = some_data()}); });
+  const std::string refusal = refusal_of(
+      Fault::usage, [] { evaluate({.weights = initial_weights(zoo_model("mlp"), 0), .data = some_data()}); });
   EXPECT_NE(refusal.find("expected conv1.weight"), std::string::npos) << refusal;
 }
 

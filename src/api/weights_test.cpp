@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <lockstep/weights.h>
 
-#include "base/error.h"
 #include "base/hash.h"
+#include "base/refusal_for_test.h"
 #include "model/zoo.h"
 #include "store/tensor_file.h"
 #include "train/job.h"
@@ -32,17 +32,6 @@ bool same(const Weights& a, const Weights& b) {
                     [](const Tensor& x, const Tensor& y) {
                       return x.name == y.name && x.shape == y.shape && x.values == y.values;
                     });
-}
-
-template <class Call>
-std::string refusal_of(Fault fault, const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), fault);
-    return error.what();
-  }
-  return "taken";
 }
 
 TEST(Weights, HashIsTheTrainersHash) {

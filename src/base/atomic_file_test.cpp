@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "base/refusal_for_test.h"
 
 namespace lockstep {
 namespace {
@@ -24,17 +24,6 @@ using ::testing::HasSubstr;
 std::string content_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
-}
-
-// Empty if nothing was refused.
-template <class Action>
-std::string failure(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.fault() == Fault::ours ? error.what() : "another fault";
-  }
-  return {};
 }
 
 class AtomicFileTest : public testing::Test {
@@ -89,19 +78,19 @@ TEST_F(AtomicFileTest, TwoWritersOfOnePathDoNotMix) {
 
 TEST_F(AtomicFileTest, MissingDirectoryIsNamed) {
   const fs::path path = directory_ / "absent" / "a.txt";
-  EXPECT_EQ(failure([&] { write_file_atomically(path, "x"); }),
+  EXPECT_EQ(refusal_of(Fault::ours, [&] { write_file_atomically(path, "x"); }),
             path.string() + ": cannot create the file: No such file or directory");
 }
 
 TEST_F(AtomicFileTest, AFileInPlaceOfTheDirectoryIsNamed) {
   write_file_atomically(directory_ / "file", "x");
-  EXPECT_THAT(failure([&] { write_file_atomically(directory_ / "file" / "a.txt", "x"); }),
+  EXPECT_THAT(refusal_of(Fault::ours, [&] { write_file_atomically(directory_ / "file" / "a.txt", "x"); }),
               HasSubstr("Not a directory"));
 }
 
 TEST_F(AtomicFileTest, ADirectoryInPlaceOfTheFileIsNamedAndNothingIsLeft) {
   fs::create_directory(directory_ / "taken");
-  EXPECT_THAT(failure([&] { write_file_atomically(directory_ / "taken", "x"); }),
+  EXPECT_THAT(refusal_of(Fault::ours, [&] { write_file_atomically(directory_ / "taken", "x"); }),
               HasSubstr("/taken: cannot rename the file: Is a directory"));
   EXPECT_THAT(names(), ElementsAre("taken"));
 }
@@ -117,10 +106,12 @@ TEST_F(AtomicFileTest, WhenTheDiskIsFullTheOldFileStaysAndTheTemporaryGoes) {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{4096, 4096};
     ::setrlimit(RLIMIT_FSIZE, &limit);
-    const std::string message = failure([&] { write_file_atomically(path, std::string(100000, 'n')); });
+    const std::string message =
+        refusal_of(Fault::ours, [&] { write_file_atomically(path, std::string(100000, 'n')); });
     if (message.empty()) ::_exit(not_refused);
-    ::_exit(message == path.string() + ": cannot write the file: File too large" ? as_promised
-                                                                                 : wrong_message);
+    ::_exit(!HasFailure() && message == path.string() + ": cannot write the file: File too large"
+                ? as_promised
+                : wrong_message);
   }
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
@@ -133,8 +124,8 @@ TEST_F(AtomicFileTest, WhenTheDiskIsFullTheOldFileStaysAndTheTemporaryGoes) {
 TEST_F(AtomicFileTest, UseAfterCommitIsADefect) {
   AtomicFile file(directory_ / "a.txt");
   file.commit();
-  EXPECT_THAT(failure([&] { file.write("x"); }), HasSubstr("defect"));
-  EXPECT_THAT(failure([&] { file.commit(); }), HasSubstr("defect"));
+  EXPECT_THAT(refusal_of(Fault::ours, [&] { file.write("x"); }), HasSubstr("defect"));
+  EXPECT_THAT(refusal_of(Fault::ours, [&] { file.commit(); }), HasSubstr("defect"));
 }
 
 }  // namespace

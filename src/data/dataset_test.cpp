@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "base/refusal_for_test.h"
 
 namespace lockstep::data {
 namespace {
@@ -43,16 +43,9 @@ class MnistLike : public testing::Test {
 
   // What the refusal says after the directory's name.
   std::string refusal() const {
-    try {
-      load_mnist_like(directory_);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.fault(), Fault::data);
-      const std::string message = error.what();
-      EXPECT_EQ(message.find(directory_.string()), 0u);
-      return message.substr(directory_.string().size());
-    }
-    ADD_FAILURE() << "was accepted";
-    return {};
+    std::string message = refusal_of(Fault::data, [&] { load_mnist_like(directory_); });
+    EXPECT_EQ(message.find(directory_.string()), 0u) << message;
+    return message.erase(0, directory_.string().size());
   }
 
   std::filesystem::path directory_;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/refusal_for_test.h"
 
 namespace lockstep::data {
 namespace {
@@ -23,22 +24,11 @@ Bytes idx(std::initializer_list<std::uint32_t> words, std::initializer_list<int>
 
 constexpr std::uint32_t kImages = 0x803, kLabels = 0x801;
 
-template <class Action>
-std::string refusal(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::data);
-    return error.what();
-  }
-  ADD_FAILURE() << "was accepted";
-  return {};
-}
 std::string images_refusal(const Bytes& bytes) {
-  return refusal([&] { parse_idx_images(bytes, "images"); });
+  return refusal_of(Fault::data, [&] { parse_idx_images(bytes, "images"); });
 }
 std::string labels_refusal(const Bytes& bytes) {
-  return refusal([&] { parse_idx_labels(bytes, "labels", 10); });
+  return refusal_of(Fault::data, [&] { parse_idx_labels(bytes, "labels", 10); });
 }
 
 TEST(IdxImages, ReadsSizesAndPixels) {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/refusal_for_test.h"
 #include "store/checkpoint_for_test.h"
 
 namespace lockstep::store {
@@ -54,15 +55,7 @@ class CheckpointDirectory : public testing::Test {
   }
 
   std::string refusal() const {
-    try {
-      read_newest_checkpoint(run_);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.fault(), Fault::data);
-      EXPECT_EQ(std::string_view(error.what()).find('\n'), std::string_view::npos);
-      return error.what();
-    }
-    ADD_FAILURE() << "was accepted";
-    return {};
+    return refusal_of(Fault::data, [&] { read_newest_checkpoint(run_); });
   }
 
   fs::path run_;
@@ -173,14 +166,8 @@ TEST_F(CheckpointDirectory, WithoutCheckpointsThereIsNothingToRead) {
 
 TEST_F(CheckpointDirectory, AMissingRunIsNamed) {
   const fs::path absent = run_ / "absent";
-  try {
-    write_checkpoint(absent, checkpoint_for_test());
-    ADD_FAILURE() << "was written";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::ours);
-    EXPECT_EQ(error.what(),
-              (absent / "checkpoints").string() + ": cannot make the directory: No such file or directory");
-  }
+  EXPECT_EQ(refusal_of(Fault::ours, [&] { write_checkpoint(absent, checkpoint_for_test()); }),
+            (absent / "checkpoints").string() + ": cannot make the directory: No such file or directory");
 }
 
 // A full disk, as any user can have one: a child process whose files may not grow past 64 bytes.

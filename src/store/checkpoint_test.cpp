@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "base/refusal_for_test.h"
 #include "store/bytes_for_test.h"
 #include "store/checkpoint_for_test.h"
 #include "store/sealed_tensor_file.h"
@@ -24,21 +24,8 @@ std::string bytes_of(const Checkpoint& checkpoint) { return bytes_for_test(tenso
 
 Checkpoint parse(std::string_view bytes) { return parse_checkpoint(std::as_bytes(std::span(bytes)), "f"); }
 
-template <class Action>
-std::string failure(Fault fault, Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), fault) << error.what();
-    EXPECT_EQ(std::string_view(error.what()).find('\n'), std::string_view::npos);
-    return error.what();
-  }
-  ADD_FAILURE() << "was accepted";
-  return {};
-}
-
 std::string refusal(std::string_view bytes) {
-  return failure(Fault::data, [&] { parse(bytes); });
+  return refusal_of(Fault::data, [&] { parse(bytes); });
 }
 
 // The example with other words or tensors, and hashes that fit them.
@@ -56,7 +43,7 @@ std::string refusal_of(const std::string& key, const std::string& text) {
 std::string defect_of(const std::function<void(Checkpoint&)>& change) {
   Checkpoint checkpoint = checkpoint_for_test();
   change(checkpoint);
-  return failure(Fault::ours, [&] { tensor_file_of(checkpoint); });
+  return refusal_of(Fault::ours, [&] { tensor_file_of(checkpoint); });
 }
 
 template <class Number>

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/error.h"
+#include "base/refusal_for_test.h"
 
 namespace lockstep::store {
 namespace {
@@ -15,15 +15,7 @@ using arithmetic::ConvolutionRule;
 const std::string kHash = "0123456789abcdef0123456789abcdef";
 
 std::string refusal(std::string_view text) {
-  try {
-    parse_config(text, "c.toml");
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::usage);
-    EXPECT_EQ(std::string_view(error.what()).find('\n'), std::string_view::npos);
-    return error.what();
-  }
-  ADD_FAILURE() << "was accepted";
-  return {};
+  return refusal_of(Fault::usage, [&] { parse_config(text, "c.toml"); });
 }
 
 TEST(ConfigFile, TextIsFixed) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/refusal_for_test.h"
 
 namespace lockstep::store {
 namespace {
@@ -21,15 +22,7 @@ std::string row(std::int64_t step, const std::string& w = kZero, const std::stri
 HashRecord parse(std::string_view text) { return parse_hash_record(text, "h.csv"); }
 
 std::string refusal(std::string_view text) {
-  try {
-    parse(text);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::data);
-    EXPECT_EQ(std::string_view(error.what()).find('\n'), std::string_view::npos);
-    return error.what();
-  }
-  ADD_FAILURE() << "was accepted";
-  return {};
+  return refusal_of(Fault::data, [&] { parse(text); });
 }
 
 TEST(HashRecord, TextIsFixed) {

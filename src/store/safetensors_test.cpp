@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/refusal_for_test.h"
 #include "store/tensor_file.h"
 
 namespace lockstep::store {
@@ -27,15 +28,7 @@ std::string file_of(std::string_view header, std::size_t buffer_bytes) {
 TensorFile parse(std::string_view bytes) { return parse_tensor_file(std::as_bytes(std::span(bytes)), "f"); }
 
 std::string refusal(std::string_view bytes) {
-  try {
-    parse(bytes);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::data);
-    EXPECT_EQ(std::string_view(error.what()).find('\n'), std::string_view::npos);
-    return error.what();
-  }
-  ADD_FAILURE() << "was accepted";
-  return {};
+  return refusal_of(Fault::data, [&] { parse(bytes); });
 }
 std::string refusal(std::string_view header, std::size_t buffer_bytes) {
   return refusal(file_of(header, buffer_bytes));

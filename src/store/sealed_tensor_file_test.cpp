@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/refusal_for_test.h"
 #include "store/bytes_for_test.h"
 
 namespace lockstep::store {
@@ -17,15 +18,7 @@ TensorFile parse(std::string_view bytes) {
 }
 
 std::string refusal(std::string_view bytes) {
-  try {
-    parse(bytes);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::data);
-    EXPECT_EQ(std::string_view(error.what()).find('\n'), std::string_view::npos);
-    return error.what();
-  }
-  ADD_FAILURE() << "was accepted";
-  return {};
+  return refusal_of(Fault::data, [&] { parse(bytes); });
 }
 
 TensorFile example() {

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "base/refusal_for_test.h"
 #include "device/gpu/cuda/nvrtc_for_test.h"
 #include "device/gpu/kernel_source.h"
 
@@ -26,16 +26,6 @@ using ::testing::StartsWith;
 constexpr const char* kSmallKernel =
     "extern \"C\" __global__ void twice(float* x) { x[threadIdx.x] = 2.0f * x[threadIdx.x]; }";
 constexpr const char* kNowhere = "/nowhere/libnvrtc.so";
-
-template <class Action>
-std::string failure(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.fault() == Fault::device ? error.what() : "another fault";
-  }
-  return "no failure";
-}
 
 // What a driver gets that takes everything.
 std::string find_code(const std::string& source, const BuildOptions& options) {
@@ -126,7 +116,8 @@ TEST_F(CudaCompilerTest, TakesTheHighestArchitectureThatIsNotAboveTheDevice) {
 }
 
 TEST_F(CudaCompilerTest, RefusesADeviceThatIsOlderThanEveryArchitecture) {
-  EXPECT_THAT(failure([&] { compile_ptx(*nvrtc_, kSmallKernel, {.device = "cuda:3", .capability = 13}); }),
+  EXPECT_THAT(refusal_of(Fault::device,
+                         [&] { compile_ptx(*nvrtc_, kSmallKernel, {.device = "cuda:3", .capability = 13}); }),
               AllOf(StartsWith("cuda:3: NVRTC "),
                     EndsWith("does not compile for its compute capability 1.3; another is needed")));
 }
@@ -134,7 +125,7 @@ TEST_F(CudaCompilerTest, RefusesADeviceThatIsOlderThanEveryArchitecture) {
 TEST_F(CudaCompilerTest, WritesTheLogOfABuildThatFails) {
   const Target target{.device = "cuda:0", .capability = 90, .log_directory = directory_};
   const fs::path log = directory_ / "cuda-0-kernels.log";
-  EXPECT_EQ(failure([&] { compile_ptx(*nvrtc_, "nonsense;", target); }),
+  EXPECT_EQ(refusal_of(Fault::device, [&] { compile_ptx(*nvrtc_, "nonsense;", target); }),
             "cuda:0: its compiler refuses the kernels (NVRTC_ERROR_COMPILATION); its log is " + log.string());
   std::ifstream file(log);
   EXPECT_THAT(std::string(std::istreambuf_iterator<char>(file), {}), HasSubstr("kernels.cu(1): error"));
@@ -148,7 +139,8 @@ TEST_F(CudaCompilerTest, TakesFromTheCacheWithoutOpeningNvrtc) {
 TEST_F(CudaCompilerTest, OtherSourcesOptionsDevicesAndDriversHaveTheirOwnPlacesInTheCache) {
   find_code(kSmallKernel, with_cache(nvrtc_path()));
   const auto missing = [&](const std::string& source, const BuildOptions& options) {
-    EXPECT_THAT(failure([&] { find_code(source, options); }), HasSubstr("CUDA's compiler is missing"));
+    EXPECT_THAT(refusal_of(Fault::device, [&] { find_code(source, options); }),
+                HasSubstr("CUDA's compiler is missing"));
   };
   missing(std::string(kSmallKernel) + " ", with_cache(kNowhere));
   BuildOptions other = with_cache(kNowhere);
@@ -169,7 +161,8 @@ TEST_F(CudaCompilerTest, CompilesAgainWhereTheCacheIsDamaged) {
     file.seekp(200);
     file.put('~');
   }
-  EXPECT_THAT(failure([&] { find_code(kSmallKernel, with_cache(kNowhere)); }), HasSubstr("is missing"));
+  EXPECT_THAT(refusal_of(Fault::device, [&] { find_code(kSmallKernel, with_cache(kNowhere)); }),
+              HasSubstr("is missing"));
   EXPECT_EQ(find_code(kSmallKernel, with_cache(nvrtc_path())), compiled);
   EXPECT_EQ(find_code(kSmallKernel, with_cache(kNowhere)), compiled);
 }
@@ -187,7 +180,7 @@ TEST_F(CudaCompilerTest, SaysWhenNvrtcIsTooNewForTheDriver) {
   options.target.driver_version = 12080;
   const auto much_older = [](const std::string&) { return kUnsupportedPtxVersion; };
   EXPECT_THAT(
-      failure([&] { load_kernels(kSmallKernel, options, much_older); }),
+      refusal_of(Fault::device, [&] { load_kernels(kSmallKernel, options, much_older); }),
       AllOf(StartsWith("cuda:0: its driver, of CUDA 12.8, does not take what NVRTC "),
             EndsWith("`pip install nvidia-cuda-nvrtc-cu12` or the toolkit of CUDA 12 brings one that fits")));
 }
@@ -197,7 +190,8 @@ TEST_F(CudaCompilerTest, KeepsOnlyWhatTheDriverTook) {
   EXPECT_EQ(
       load_kernels(kSmallKernel, with_cache(nvrtc_path()), [](const std::string&) { return kInvalidPtx; }),
       kInvalidPtx);
-  EXPECT_THAT(failure([&] { find_code(kSmallKernel, with_cache(kNowhere)); }), HasSubstr("is missing"));
+  EXPECT_THAT(refusal_of(Fault::device, [&] { find_code(kSmallKernel, with_cache(kNowhere)); }),
+              HasSubstr("is missing"));
 
   // What the cache has, but the driver takes no more, is compiled again.
   const std::string kept = find_code(kSmallKernel, with_cache(nvrtc_path()));
@@ -211,15 +205,17 @@ TEST_F(CudaCompilerTest, KeepsOnlyWhatTheDriverTook) {
 TEST_F(CudaCompilerTest, CompilesTheKernelsToADevicesOwnCode) {
   const Target target{.device = "cuda:0", .capability = 90};
   EXPECT_TRUE(is_cubin(compile_cubin(*nvrtc_, kernel_source(kLaneStyle), target)));
-  EXPECT_THAT(failure([&] { compile_cubin(*nvrtc_, kSmallKernel, {.device = "cuda:0", .capability = 61}); }),
-              HasSubstr("does not compile for its compute capability 6.1"));
+  EXPECT_THAT(
+      refusal_of(Fault::device,
+                 [&] { compile_cubin(*nvrtc_, kSmallKernel, {.device = "cuda:0", .capability = 61}); }),
+      HasSubstr("does not compile for its compute capability 6.1"));
 }
 
 TEST(CudaCompiler, SaysWhatToInstall) {
   const BuildOptions options{.target = {.device = "cuda:1", .capability = 90, .driver_version = 13000},
                              .nvrtc_library = kNowhere};
   EXPECT_THAT(
-      failure([&] { find_code(kSmallKernel, options); }),
+      refusal_of(Fault::device, [&] { find_code(kSmallKernel, options); }),
       AllOf(HasSubstr("cuda:1: CUDA's compiler is missing: no NVRTC found (/nowhere/libnvrtc.so: "),
             HasSubstr("`pip install nvidia-cuda-nvrtc` or the toolkit of CUDA 13"), Not(HasSubstr("\n"))));
 }
