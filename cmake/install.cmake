@@ -33,6 +33,7 @@ install(DIRECTORY include/lockstep DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPO
 install(TARGETS lockstep_library EXPORT lockstep ARCHIVE COMPONENT library)
 install(EXPORT lockstep NAMESPACE lockstep:: FILE lockstepTargets.cmake DESTINATION ${package} COMPONENT library)
 install(FILES ${PROJECT_BINARY_DIR}/lockstepConfig.cmake ${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake
+              cmake/plain_library.cmake
         DESTINATION ${package} COMPONENT library)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT library)
 install(TARGETS lockstep RUNTIME COMPONENT program)

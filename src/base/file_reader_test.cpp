@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "base/error.h"
+#include "base/refusal_for_test.h"
 
 namespace lockstep {
 namespace {
@@ -31,20 +31,6 @@ std::vector<std::byte> gzip(std::string_view text) {
   packed.resize(stream.total_out);
   deflateEnd(&stream);
   return packed;
-}
-
-// What the refusal says; fails the test if there is none.
-template <class Action>
-std::string refusal(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.fault(), Fault::data);
-    EXPECT_EQ(std::string_view(error.what()).find('\n'), std::string_view::npos);
-    return error.what();
-  }
-  ADD_FAILURE() << "was accepted";
-  return {};
 }
 
 class FileReader : public testing::Test {
@@ -75,27 +61,28 @@ TEST_F(FileReader, ReadsPlainAndGzipWhateverTheName) {
 
 TEST_F(FileReader, RefusesOneByteMoreThanTheLimit) {
   EXPECT_EQ(read_raw_file(file("a", bytes_of("12345")), 5).size(), 5u);
-  EXPECT_THAT(refusal([&] { read_raw_file(file("a", bytes_of("123456")), 5); }),
+  EXPECT_THAT(refusal_of(Fault::data, [&] { read_raw_file(file("a", bytes_of("123456")), 5); }),
               HasSubstr("/a: expected at most 5 bytes, found 6"));
-  EXPECT_THAT(refusal([&] { read_file(file("a", bytes_of("123456")), 5); }),
+  EXPECT_THAT(refusal_of(Fault::data, [&] { read_file(file("a", bytes_of("123456")), 5); }),
               HasSubstr("at most 5 bytes, found 6"));
 }
 
 TEST_F(FileReader, ReadsAndLimitsWhatHasNoSize) {
-  EXPECT_THAT(refusal([] { read_raw_file("/dev/zero", 1000); }),
+  EXPECT_THAT(refusal_of(Fault::data, [] { read_raw_file("/dev/zero", 1000); }),
               HasSubstr("/dev/zero: expected at most 1000 bytes, found more"));
 }
 
 TEST_F(FileReader, SaysWhatCannotBeOpened) {
-  EXPECT_THAT(refusal([&] { read_file(directory_ / "absent", 10); }),
+  EXPECT_THAT(refusal_of(Fault::data, [&] { read_file(directory_ / "absent", 10); }),
               HasSubstr("/absent: cannot open: No such file or directory"));
-  EXPECT_THAT(refusal([&] { read_file(directory_, 10); }), HasSubstr("expected a file, found a directory"));
+  EXPECT_THAT(refusal_of(Fault::data, [&] { read_file(directory_, 10); }),
+              HasSubstr("expected a file, found a directory"));
 }
 
 TEST(Gzip, ExactlyTheLimitPassesAndOneMoreIsRefused) {
   const std::string text(1000, 'z');
   EXPECT_EQ(unpack_gzip(gzip(text), "f", 1000), bytes_of(text));
-  EXPECT_EQ(refusal([&] { unpack_gzip(gzip(text), "f", 999); }),
+  EXPECT_EQ(refusal_of(Fault::data, [&] { unpack_gzip(gzip(text), "f", 999); }),
             "f: expected at most 999 bytes, found a gzip that unpacks to more");
   EXPECT_TRUE(unpack_gzip(gzip(""), "f", 0).empty());
 }
@@ -110,7 +97,7 @@ TEST(Gzip, MembersJoin) {
 TEST(Gzip, EveryTruncationIsRefused) {
   const std::vector<std::byte> packed = gzip("some text that does not repeat: 0123456789");
   for (std::size_t size = 0; size < packed.size(); ++size)
-    EXPECT_THAT(refusal([&] { unpack_gzip(std::span(packed).first(size), "f", 1000); }),
+    EXPECT_THAT(refusal_of(Fault::data, [&] { unpack_gzip(std::span(packed).first(size), "f", 1000); }),
                 HasSubstr("f: truncated gzip"))
         << size;
 }
@@ -118,17 +105,28 @@ TEST(Gzip, EveryTruncationIsRefused) {
 TEST(Gzip, DamageIsRefused) {
   std::vector<std::byte> packed = gzip("some text");
   packed[packed.size() - 5] ^= std::byte{1};  // the checksum
-  EXPECT_THAT(refusal([&] { unpack_gzip(packed, "f", 1000); }), HasSubstr("damaged gzip at byte"));
+  EXPECT_THAT(refusal_of(Fault::data, [&] { unpack_gzip(packed, "f", 1000); }),
+              HasSubstr("damaged gzip at byte"));
   packed = gzip("some text");
   packed[2] = std::byte{7};  // not deflate
-  EXPECT_THAT(refusal([&] { unpack_gzip(packed, "f", 1000); }), HasSubstr("damaged gzip at byte"));
+  EXPECT_THAT(refusal_of(Fault::data, [&] { unpack_gzip(packed, "f", 1000); }),
+              HasSubstr("damaged gzip at byte"));
+}
+
+// The decoder reads ahead; here it goes back behind where it was last told to begin.
+TEST(Gzip, DamageThatIsSeenLateIsRefused) {
+  constexpr unsigned char kPacked[] = {0x1f, 0x8b, 0x08, 0x00, 0xed, 0x86, 0x0a, 0xda, 0x5e,
+                                       0x00, 0x03, 0x2d, 0x9a, 0xed, 0x01, 0x8b, 0x5b, 0x96,
+                                       0xfc, 0x67, 0x78, 0x33, 0xd9, 0xef, 0xbd, 0x51};
+  EXPECT_THAT(refusal_of(Fault::data, [&] { unpack_gzip(std::as_bytes(std::span(kPacked)), "f", 1 << 20); }),
+              HasSubstr("f: damaged gzip at byte"));
 }
 
 TEST(Gzip, BytesAfterTheEndAreRefused) {
   std::vector<std::byte> packed = gzip("some text");
   const std::size_t end = packed.size();
   packed.push_back(std::byte{0});
-  EXPECT_EQ(refusal([&] { unpack_gzip(packed, "f", 1000); }),
+  EXPECT_EQ(refusal_of(Fault::data, [&] { unpack_gzip(packed, "f", 1000); }),
             "f: expected the end of the gzip data at byte " + std::to_string(end) +
                 ", found 1 bytes more; fetch it again");
 }
@@ -150,7 +148,7 @@ TEST(ByteReader, NamesFileOffsetAndWhatWasExpected) {
   const std::vector<std::byte> bytes = bytes_of("12345");
   ByteReader reader(bytes, "some.idx");
   reader.take(2, "start");
-  EXPECT_EQ(refusal([&] { reader.big_endian<std::uint32_t>("the number of images"); }),
+  EXPECT_EQ(refusal_of(Fault::data, [&] { reader.big_endian<std::uint32_t>("the number of images"); }),
             "some.idx: at byte 2: expected the number of images (4 bytes), found 3 bytes before the end");
   EXPECT_EQ(reader.offset(), 2u);
 }

@@ -1,6 +1,5 @@
 #include "data/idx.h"
 
-#include <cstring>
 
 #include "base/error.h"
 #include "base/file_reader.h"
@@ -38,9 +37,8 @@ std::vector<std::uint8_t> read_rest(ByteReader& reader, std::size_t expected) {
     throw Error(Fault::data,
                 "{}: expected {} bytes after byte {}, as its sizes say, found {}; fetch it again",
                 reader.file(), expected, reader.offset(), reader.remaining());
-  std::vector<std::uint8_t> values(expected);
-  std::memcpy(values.data(), reader.take(expected, "values").data(), expected);
-  return values;
+  const auto* values = reinterpret_cast<const std::uint8_t*>(reader.take(expected, "values").data());
+  return {values, values + expected};
 }
 
 }  // namespace
