@@ -42,6 +42,7 @@ auto named(std::string_view option, Parse parse) {
 
 plan::DevicesHere here(Devices& devices) {
   return {.gpus = [&devices] { return devices.inventory().gpus(); },
+          .refusal = [&devices](const std::string& gpu) { return devices.inventory().refusal(gpu); },
           .on_choice = [](const std::string& line) { std::cerr << line << '\n'; }};
 }
 

@@ -49,6 +49,9 @@ struct LoadOptions {
   };
 };
 
+// The most packs of one step that the device gets.
+int most_of_share(const LoadOptions& options);
+
 // Told by a running segment how far it is. Its functions are called by the device's own threads and must not
 // throw.
 class Watcher {

@@ -34,6 +34,16 @@ gpu::opencl::Choice::Options opencl_options(const InventoryOptions& options, int
   return {threads, options.lane_per_item, options.cache, options.more_opencl_options};
 }
 
+// What an action says is wrong, or what it throws.
+template <class Action>
+std::string problem_of(Action action) {
+  try {
+    return action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 Listed listed_from(const gpu::Facts& facts, std::string kind, bool on_cores) {
   return {facts.name,   std::move(kind), facts.model, facts.driver,
           facts.memory, facts.units,     facts.gpu,   on_cores};
@@ -44,20 +54,11 @@ Listed listed_from(const gpu::Facts& facts, std::string kind, bool on_cores) {
 // What was found of every kind that needs a library.
 struct Inventory::Kinds {
   explicit Kinds(const InventoryOptions& options) : proofs(options.cache) {
+    // A driver that fails is one that is not there: the others still are.
     no_cuda = problem_of([&] { return find_cuda(options); });
     no_opencl = problem_of([&] { return find_opencl(); });
     for (const std::string* problem : {&no_cuda, &no_opencl}) {
       if (!problem->empty()) missing.push_back(*problem);
-    }
-  }
-
-  // A driver that fails is one that is not there: the others still are.
-  template <class Find>
-  static std::string problem_of(Find find) {
-    try {
-      return find();
-    } catch (const Error& error) {
-      return error.what();
     }
   }
 
@@ -183,22 +184,33 @@ MadeDevices Inventory::make(const std::vector<std::string>& names, const CrewOpt
   return result;
 }
 
+// All of a device by itself.
+std::unique_ptr<gpu::Driver> Inventory::make_proven(const std::string& name) {
+  std::unique_ptr<gpu::Driver> driver;
+  if (split(name).kind == "cuda") {
+    driver = make_cuda(name);
+  } else {
+    gpu::opencl::Choice choice(kinds().opencl_devices, kinds().no_opencl);
+    choice.add(name, split(name).index);
+    driver = std::move(choice.make(kinds().opencl, opencl_options(options_, cpu::usable_cores())).front());
+  }
+  prove(*driver);
+  return driver;
+}
+
+std::string Inventory::refusal(const std::string& name) {
+  return problem_of([&] {
+    make_proven(name);
+    return std::string();
+  });
+}
+
 Inventory::Trial Inventory::try_out(const std::string& name) {
   Trial trial;
-  try {
-    std::unique_ptr<gpu::Driver> driver;
-    if (split(name).kind == "cuda") {
-      driver = make_cuda(name);
-    } else {
-      gpu::opencl::Choice choice(kinds().opencl_devices, kinds().no_opencl);
-      choice.add(name, split(name).index);
-      driver = std::move(choice.make(kinds().opencl, opencl_options(options_, cpu::usable_cores())).front());
-    }
-    prove(*driver);
-    trial.multiply_adds = gpu::fma_rate(*driver);
-  } catch (const Error& error) {
-    trial.refused = error.what();
-  }
+  trial.refused = problem_of([&] {
+    trial.multiply_adds = gpu::fma_rate(*make_proven(name));
+    return std::string();
+  });
   return trial;
 }
 

@@ -76,6 +76,9 @@ class Inventory {
   // those that are; Error(device) for one that is there but may not or cannot compute.
   MadeDevices make(const std::vector<std::string>& names, const CrewOptions& options);
 
+  // Why a device may not compute, in one line; nothing if it may.
+  std::string refusal(const std::string& name);
+
   // Multiply-adds a second that a device reaches, or why it may not compute.
   struct Trial {
     double multiply_adds = 0;
@@ -88,6 +91,7 @@ class Inventory {
   Kinds& kinds();
   void prove(gpu::Driver& driver);
   std::unique_ptr<gpu::Driver> make_cuda(const std::string& name);
+  std::unique_ptr<gpu::Driver> make_proven(const std::string& name);
 
   const InventoryOptions options_;
   std::unique_ptr<Kinds> kinds_;

@@ -78,12 +78,22 @@ class List {
   }
 
   void add_best() {
-    if (gpus().empty()) {
+    std::vector<std::string> usable;
+    for (const std::string& gpu : gpus()) {
+      const std::string refusal = here_.refusal(gpu);
+      if (refusal.empty()) {
+        usable.push_back(gpu);
+      } else {
+        here_.on_choice("auto: without " + refusal);
+      }
+    }
+    if (usable.empty()) {
       names_.emplace_back("cpu:0");
-      here_.on_choice("auto: cpu:0, as there is no GPU; lockstep devices says what is missing");
+      here_.on_choice(fmt::format("auto: cpu:0, as there is no GPU{}; lockstep devices says what is missing",
+                                  gpus().empty() ? "" : " that may compute"));
     } else {
-      names_.insert(names_.end(), gpus().begin(), gpus().end());
-      here_.on_choice(fmt::format("auto: {}", fmt::join(gpus(), ", ")));
+      names_.insert(names_.end(), usable.begin(), usable.end());
+      here_.on_choice(fmt::format("auto: {}", fmt::join(usable, ", ")));
     }
   }
 

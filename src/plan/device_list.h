@@ -4,7 +4,7 @@
 //   3xcpu         cpu:0, cpu:1, cpu:2
 //   gpu, 2xgpu    the first GPU, the first two; gpu:1 is the second
 //   cpu:0,opencl:0 these two; + joins as well
-//   auto          all GPUs, or the CPU where there is none
+//   auto          all GPUs that may compute, or the CPU where there is none
 #pragma once
 #include <functional>
 #include <string>
@@ -19,6 +19,11 @@ inline constexpr int kMostDevices = 1024;
 struct DevicesHere {
   // The GPUs, best first. Called only for what depends on them.
   std::function<std::vector<std::string>()> gpus = [] { return std::vector<std::string>{}; };
+
+  // Why a GPU may not compute, in a line that begins with its name; nothing if it may. Asked for auto only.
+  std::function<std::string(const std::string& gpu)> refusal = [](const std::string&) {
+    return std::string();
+  };
 
   // Told, in a line, what was chosen where there was a choice.
   std::function<void(const std::string&)> on_choice = [](const std::string&) {};

@@ -109,15 +109,11 @@ void Crew::work_on(int device, const std::function<void(int)>& work) {
   try {
     work(device);
   } catch (const Error& e) {
-    error = std::make_exception_ptr(Error(e.fault(), "{}: {}: {}",
-                                          devices_[static_cast<std::size_t>(device)]->name(), doing(device),
-                                          e.what()));
+    error = std::make_exception_ptr(Error(e.fault(), "{}", placed(device, e.what())));
   } catch (const std::bad_alloc&) {
     error = std::current_exception();
   } catch (const std::exception& e) {
-    error = std::make_exception_ptr(Error(Fault::device, "{}: {}: {}",
-                                          devices_[static_cast<std::size_t>(device)]->name(), doing(device),
-                                          e.what()));
+    error = std::make_exception_ptr(Error(Fault::device, "{}", placed(device, e.what())));
   }
   activity.working = false;
   if (!error) return;
@@ -126,6 +122,15 @@ void Crew::work_on(int device, const std::function<void(int)>& work) {
     if (!first_error_) first_error_ = error;
   }
   transport(device).abort();
+}
+
+// An error's text with device, step and instruction in front; what drivers say begins with the device.
+std::string Crew::placed(int device, std::string_view text) const {
+  const std::string name = devices_[static_cast<std::size_t>(device)]->name();
+  if (activities_[static_cast<std::size_t>(device)].step == 0 && text.starts_with(name))
+    return std::string(text);
+  if (text.starts_with(name + ": ")) text.remove_prefix(name.size() + 2);
+  return fmt::format("{}: {}: {}", name, doing(device), text);
 }
 
 std::string Crew::doing(int device) const {

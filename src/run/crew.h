@@ -70,6 +70,7 @@ class Crew {
   void watch();
   std::string stuck_workers(std::vector<int>& still) const;
   std::string doing(int device) const;
+  std::string placed(int device, std::string_view text) const;
 
   const Options options_;
   std::vector<std::unique_ptr<device::Device>> owned_;

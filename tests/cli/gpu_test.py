@@ -138,6 +138,12 @@ class InexactTest(StandinTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, rf"(?m)^cuda:1 +CUDA GPU .* refused: .*{BITS}")
 
+    def test_auto_does_without_it(self):
+        done = self.train_on("auto", "--json", env=standin("ftz=1", cache="auto"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, rf"(?m)^auto: without cuda:1 \(.* {BITS}")
+        self.assertEqual(json.loads(done.stdout)["devices"], ["cpu:0"])
+
     def test_a_device_that_flushes_denormals(self):
         self.expect_refusal("ftz", "a + b with a = 0x0p+0, b = 0x1p-149 gave 0x00000000, expected 0x00000001")
 
@@ -152,6 +158,7 @@ class LostTest(StandinTest):
         done = self.run_program("train", *job, "--data", self.data, "--devices", "2xcuda", "--checkpoint-every", 1,
                                 "--out", "run", env=standin("lose=1@100"))
         self.assert_refused(done, 4, "lockstep: cuda:1: step ", "CUDA_ERROR_LAUNCH_FAILED")
+        self.assertEqual(done.stderr.count("cuda:1"), 1, done.stderr)
         step = int(done.stderr.partition("cuda:1: step ")[2].partition(",")[0])
         self.assertTrue(1 < step <= 8, done.stderr)
         checkpoints = sorted(file.name for file in (self.folder / "run/checkpoints").iterdir())
@@ -170,7 +177,7 @@ class MemoryTest(StandinTest):
         return self.train_on("cuda:1", env=standin("memory=3000000"))
 
     def test_too_little_memory_is_said_with_need_and_have(self):
-        self.assert_refused(self.with_too_little(), 4, "cuda:1 has 3.0 MB of memory", "needs ", "activations ",
+        self.assert_refused(self.with_too_little(), 4, "lockstep: cuda:1 has 3.0 MB of memory free", "needs ", "activations ",
                             "parameters, gradients and velocities ", "partial sums ", "smaller --batch")
 
     def test_too_little_memory_leaves_no_run(self):

@@ -62,7 +62,7 @@ CpuExecutable::CpuExecutable(const program::Program& program, const LoadOptions&
       team_(team),
       workspaces_(workspaces),
       most_packs_(arithmetic::pack_count(options.most_examples)),
-      share_packs_(most_of_share()),
+      share_packs_(most_of_share(options)),
       active_(std::clamp(share_packs_, 1, team.size())),
       group_(options.order == Order::pack ? std::clamp(per_thread(share_packs_, active_), 1, kGroup)
                                           : std::max(1, per_thread(share_packs_, active_))),
@@ -95,12 +95,6 @@ void CpuExecutable::make_steps() {
       scratch_floats_ = std::max(scratch_floats_, ready.steps.back()->scratch_floats());
     }
   }
-}
-
-int CpuExecutable::most_of_share() const {
-  int most = 0;
-  for (int packs = 1; packs <= most_packs_; ++packs) most = std::max(most, options_.share(packs).size());
-  return most;
 }
 
 // A buffer has room for every pack of a group, unless all its uses are on the same side of the grouped

@@ -44,7 +44,6 @@ class CpuExecutable : public Executable {
     std::deque<std::atomic<int>> threads_left = {};   // by step: threads that still have packs to add
   };
 
-  int most_of_share() const;
   int plan_stack() const;
   std::vector<int> plan_slots() const;
   ArenaSizes plan_memory() const;

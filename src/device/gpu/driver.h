@@ -77,6 +77,8 @@ class Driver {
   virtual const Facts& facts() const = 0;
   virtual const Style& style() const = 0;
 
+  // Bytes that nobody has taken yet, as far as the driver knows; other programs use a device, too.
+  virtual std::size_t free_memory() const = 0;
   virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
   // A part of memory that must outlive it; `offset` is a multiple of kPartAlignment.
   virtual std::unique_ptr<Memory> part(const Memory& memory, std::size_t offset, std::size_t bytes) = 0;

@@ -16,12 +16,6 @@ using program::Role;
 // Packs that go through the layers together: enough to fill a GPU, few enough for its memory.
 constexpr int kMostPacksAtOnce = 64;
 
-int most_of_share(const LoadOptions& options, int most_packs) {
-  int most = 0;
-  for (int packs = 1; packs <= most_packs; ++packs) most = std::max(most, options.share(packs).size());
-  return most;
-}
-
 int deepest_stack(const LoadOptions& options, int most_packs) {
   int deepest = 1;
   for (int packs = 1; packs <= most_packs; ++packs) {
@@ -43,7 +37,7 @@ GpuExecutable::GpuExecutable(const program::Program& program, const LoadOptions&
       options_(options),
       driver_(driver),
       most_packs_(arithmetic::pack_count(options.most_examples)),
-      share_packs_(most_of_share(options, most_packs_)),
+      share_packs_(most_of_share(options)),
       exchange_(options_.alone ? Queue::compute : Queue::exchange),
       labels_id_(labels_of(program_)),
       sizes_(plan_memory()),
@@ -88,7 +82,7 @@ MemorySizes GpuExecutable::plan_memory() const {
   for (;;) {
     plan_launches(program_, driver_.style(), sizes);
     const bool smallest = sizes.group == 1 || options_.order == Order::layer;
-    if (smallest || GpuMemory::shortage(driver_.facts(), program_, sizes).empty()) return sizes;
+    if (smallest || GpuMemory::shortage(driver_, program_, sizes).empty()) return sizes;
     sizes.group = (sizes.group + 1) / 2;
   }
 }

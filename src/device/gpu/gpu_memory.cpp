@@ -62,7 +62,7 @@ std::size_t stretch_floats_of(const program::Program& program) {
 
 GpuMemory::GpuMemory(Driver& driver, const program::Program& program, const MemorySizes& sizes)
     : driver_(driver), program_(program), sizes_(sizes) {
-  if (const std::string text = shortage(driver.facts(), program, sizes); !text.empty())
+  if (const std::string text = shortage(driver, program, sizes); !text.empty())
     throw Error(Fault::device, "{}", text);
   plan_stretch();
   allocate();
@@ -83,7 +83,7 @@ std::size_t GpuMemory::room(int sum) const {
   return aligned(program_.buffers[static_cast<std::size_t>(gradient)].elements);
 }
 
-std::string GpuMemory::shortage(const Facts& facts, const program::Program& program,
+std::string GpuMemory::shortage(const Driver& driver, const program::Program& program,
                                 const MemorySizes& sizes) {
   struct Need {
     const char* what;
@@ -114,9 +114,11 @@ std::string GpuMemory::shortage(const Facts& facts, const program::Program& prog
     each.push_back(fmt::format("{} {}", need.what, megabytes(need.bytes)));
   }
   constexpr const char* kRemedy = "use a smaller --batch or more devices";
-  if (total > facts.memory)
-    return fmt::format("{} has {} of memory, the training needs {} ({}); {}", facts.name,
-                       megabytes(facts.memory), megabytes(total), fmt::join(each, ", "), kRemedy);
+  const Facts& facts = driver.facts();
+  const std::size_t free = driver.free_memory();
+  if (total > free)
+    return fmt::format("{} has {} of memory free, the training needs {} ({}); {}", facts.name,
+                       megabytes(free), megabytes(total), fmt::join(each, ", "), kRemedy);
   if (largest > facts.largest_allocation)
     return fmt::format("{} gives at most {} of memory at once, the training needs {} ({}); {}", facts.name,
                        megabytes(facts.largest_allocation), megabytes(largest), fmt::join(each, ", "),

@@ -36,6 +36,7 @@ inline constexpr int kJitErrorLogBuffer = 5, kJitErrorLogBufferSizeBytes = 6;
   F(DeviceGet, "cuDeviceGet", Result(Ordinal*, int))                                                       \
   F(DeviceGetName, "cuDeviceGetName", Result(char*, int, Ordinal))                                         \
   F(DeviceTotalMem, "cuDeviceTotalMem_v2", Result(std::size_t*, Ordinal))                                  \
+  F(MemGetInfo, "cuMemGetInfo_v2", Result(std::size_t*, std::size_t*))                                     \
   F(DeviceGetAttribute, "cuDeviceGetAttribute", Result(int*, int, Ordinal))                                \
   F(DevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", Result(Context*, Ordinal))                         \
   F(DevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2", Result(Ordinal))                              \

@@ -108,6 +108,12 @@ class CudaDriver final : public Driver {
   const Style& style() const override { return options_.style; }
   Counters counters() const override { return counters_; }
 
+  std::size_t free_memory() const override {
+    use();
+    std::size_t free = 0, total = 0;
+    expect(api_.MemGetInfo(&free, &total), "cuMemGetInfo");
+    return free;
+  }
   std::unique_ptr<Memory> allocate(std::size_t bytes) override {
     use();
     DevicePointer pointer = 0;

@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "base/refusal_for_test.h"
 #include "device/gpu/cuda/standin_for_test.h"
 #include "device/gpu/kernel_source.h"
 
@@ -21,16 +21,6 @@ namespace fs = std::filesystem;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-template <class Action>
-std::string failure(Action action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.fault() == Fault::device ? error.what() : "another fault";
-  }
-  return "no failure";
-}
 
 std::vector<float> counted(std::size_t count, float first) {
   std::vector<float> values(count);
@@ -193,12 +183,20 @@ TEST_F(CudaDriverTest, GivesMemoryBack) {
   }
 }
 
+TEST_F(CudaDriverTest, CountsWhatIsFree) {
+  const std::unique_ptr<Driver> driver = make();
+  const std::size_t before = driver->free_memory();
+  EXPECT_LE(before, driver->facts().memory);
+  const std::unique_ptr<Memory> taken = driver->allocate(1 << 20);
+  EXPECT_LE(driver->free_memory(), before - (1 << 20));
+}
+
 TEST_F(CudaDriverTest, NamesWhatFails) {
   start("devices=2,memory=16777216");
   const auto driver = make(1);
-  EXPECT_EQ(failure([&] { driver->allocate(std::size_t{1} << 30); }),
+  EXPECT_EQ(refusal_of(Fault::device, [&] { driver->allocate(std::size_t{1} << 30); }),
             "cuda:1: cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY");
-  EXPECT_EQ(failure([&] { driver->launch(Queue::compute, "nothing", {}, 1); }),
+  EXPECT_EQ(refusal_of(Fault::device, [&] { driver->launch(Queue::compute, "nothing", {}, 1); }),
             "cuda:1: kernel nothing failed: CUDA_ERROR_NOT_FOUND");
 }
 
@@ -207,20 +205,22 @@ TEST_F(CudaDriverTest, NamesTheLaunchAtWhichADeviceIsLost) {
   const auto driver = make(1);
   const auto memory = floats(*driver, 16);
   fill(*driver, *memory, 16, 1);
-  EXPECT_THAT(failure([&] {
-                fill(*driver, *memory, 16, 1);
-                driver->wait(*driver->record(Queue::compute));
-              }),
+  EXPECT_THAT(refusal_of(Fault::device,
+                         [&] {
+                           fill(*driver, *memory, 16, 1);
+                           driver->wait(*driver->record(Queue::compute));
+                         }),
               StartsWith("cuda:1: cuLaunchKernel of fill failed: CUDA_ERROR_"));
 }
 
 TEST_F(CudaDriverTest, NamesAnErrorThatShowsLater) {
   const auto driver = make();
   const auto memory = floats(*driver, 16);
-  EXPECT_THAT(failure([&] {
-                fill(*driver, *memory, 1 << 20, 1);
-                driver->wait(*driver->record(Queue::compute));
-              }),
+  EXPECT_THAT(refusal_of(Fault::device,
+                         [&] {
+                           fill(*driver, *memory, 1 << 20, 1);
+                           driver->wait(*driver->record(Queue::compute));
+                         }),
               HasSubstr("cuda:0: cuEventSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS"));
 }
 
@@ -228,7 +228,7 @@ TEST_F(CudaDriverTest, WritesTheLogWhenTheDriverRefusesTheKernels) {
   const Found found = standin_->library()->devices()[0];
   std::string name = (fs::temp_directory_path() / "cuda_driver_test.XXXXXX").string();
   ASSERT_NE(mkdtemp(name.data()), nullptr);
-  const std::string said = failure([&] {
+  const std::string said = refusal_of(Fault::device, [&] {
     make_cuda_driver(standin_->library(), {.found = found,
                                            .nvrtc_library = nvrtc_path(),
                                            .log_directory = name,

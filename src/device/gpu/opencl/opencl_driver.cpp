@@ -75,6 +75,8 @@ class OpenClDriver final : public Driver {
   const Style& style() const override { return options_.style; }
   Counters counters() const override { return counters_; }
 
+  // OpenCL does not say what others have taken.
+  std::size_t free_memory() const override { return facts().memory; }
   std::unique_ptr<Memory> allocate(std::size_t bytes) override {
     return std::make_unique<ClMemory>(api_, create_buffer(kMemReadWrite, bytes));
   }
