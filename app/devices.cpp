@@ -103,9 +103,9 @@ int default_threads(const std::vector<std::string>& devices) {
              : 0;
 }
 
-std::string idle_devices(const std::vector<std::string>& devices, int batch,
-                         const std::vector<double>& shares) {
-  if (shares.empty() && plan::kinds_differ(devices)) return {};  // they are yet to be measured
+std::string idle_devices(const run::Crew& crew, int batch, const std::vector<double>& shares) {
+  if (shares.empty() && !crew.alike()) return {};  // they are yet to be measured
+  const std::vector<std::string> devices = crew.names();
   const int packs = arithmetic::pack_count(batch), count = static_cast<int>(devices.size());
   const std::vector<arithmetic::PackRange> ranges = plan::deal_packs({0, packs}, count, shares);
   std::vector<std::string> idle;

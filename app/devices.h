@@ -59,7 +59,6 @@ class Devices {
 int default_threads(const std::vector<std::string>& devices);
 
 // Devices that get no pack of a minibatch, as a line for stderr; empty if all have something to do.
-std::string idle_devices(const std::vector<std::string>& devices, int batch,
-                         const std::vector<double>& shares = {});
+std::string idle_devices(const run::Crew& crew, int batch, const std::vector<double>& shares = {});
 
 }  // namespace lockstep::app

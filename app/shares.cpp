@@ -31,7 +31,7 @@ CLI::Option* add_shares(CLI::App& parser, std::optional<std::vector<double>>& sh
       .add_option_function<std::string>(
           "--shares", [&shares](const std::string& text) { shares = share_list("--shares", text); },
           "Packs go to the devices in these proportions, as in 3,1 (default: equal ones, or what a short "
-          "measurement finds where kinds differ)")
+          "measurement finds where devices differ)")
       ->type_name("LIST");
 }
 

@@ -213,7 +213,7 @@ class TrainCommand final : public Command {
       options.start = load_start(config, model, flags_);
     }
     const train::Job job = train::job_of(config.job, data.train.size());
-    std::cerr << idle_devices(config.machine.devices, job.batch, config.machine.shares);
+    std::cerr << idle_devices(*crew, job.batch, config.machine.shares);
 
     // A GPU has little memory: does the training fit, before a run is made of it?
     if (!plan::all_cpu(config.machine.devices)) train::make_training_runner(*crew, job, options.machine);

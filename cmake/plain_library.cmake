@@ -1,5 +1,5 @@
-# plain_library(NAME HEADER): NAME::NAME, for a library that comes without a CMake file.
-function(plain_library name header)
+# lockstep_plain_library(NAME HEADER): NAME::NAME, for a library that comes without a CMake file.
+function(lockstep_plain_library name header)
   if(TARGET ${name}::${name})
     return()
   endif()

@@ -22,7 +22,7 @@ COMPLAINT = re.compile(r"race|[Ii]nvalid (read|write)|[Uu]ninitiali[sz]ed|diverg
 
 
 def run(what, command, environment):
-    """The command's output; ends the program if it fails or skips everything."""
+    """The command's output; ends the program if it fails or skips anything."""
     print(f"=== {what}: {' '.join(command)}", flush=True)
     try:
         ran = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False,
@@ -41,7 +41,8 @@ def vendors(folder, library):
     if not pathlib.Path(library).exists():
         sys.exit(f"{library} is missing; run ./lockstep test --thorough")
     (pathlib.Path(folder) / "only.icd").write_text(f"{library}\n")
-    return {"OCL_ICD_VENDORS": str(folder)}
+    # Compiled kernels are kept there, too.
+    return {"OCL_ICD_VENDORS": str(folder), "TEST_TMPDIR": str(folder), "LOCKSTEP_CACHE": str(folder)}
 
 
 def main():
@@ -49,15 +50,15 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, required=True)
     parser.add_argument("--venv", type=pathlib.Path, required=True)
     arguments = parser.parse_args()
-    tests = arguments.build / "tests"
+    build, venv = arguments.build.resolve(), arguments.venv.resolve()
+    tests = build / "tests"
     with tempfile.TemporaryDirectory() as folder:
-        intel = vendors(folder, arguments.venv / "lib" / "libintelocl.so")
-        intel["LD_LIBRARY_PATH"] = str(arguments.venv / "lib")
-        intel["TEST_TMPDIR"] = folder  # where tests keep compiled kernels
+        intel = vendors(folder, venv / "lib" / "libintelocl.so")
+        intel["LD_LIBRARY_PATH"] = str(venv / "lib")
         run("Intel's OpenCL, steps", [str(tests / "device_test"), "--gtest_filter=*OpenCl*-*FastMath*:*Header*"], intel)
         run("Intel's OpenCL, devices together", [str(tests / "run_test"), "--gtest_filter=*OpenClParallel*"], intel)
         run("Intel's OpenCL, random cases", [str(tests / "property_test")], intel)
-        intel["LOCKSTEP_BINARY"] = str(arguments.build / "lockstep")
+        intel["LOCKSTEP_BINARY"] = str(build / "lockstep")
         run("Intel's OpenCL, the program", [sys.executable, str(HERE / "cli" / "devices_test.py")], intel)
     with tempfile.TemporaryDirectory() as folder:
         oclgrind = vendors(folder, OCLGRIND) | {"OCLGRIND_DATA_RACES": "1"}

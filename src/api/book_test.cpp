@@ -75,7 +75,7 @@ TEST(BookAllreduce, AddsAnyNumberOfDevices) {
   }
 }
 
-TEST(BookAllreduce, WorksBetweenKindsOfDevices) {
+TEST(BookAllreduce, WorksBetweenCpuAndOpenClDevices) {
   device::Inventory inventory;
   if (std::ranges::none_of(inventory.listed(), &device::Listed::on_cores)) GTEST_SKIP() << "no OpenCL device";
   std::vector<Tensor> data{{1, 2, {1, 1}, "cpu:0"}, {1, 2, {2, 4}, "opencl:0"}};

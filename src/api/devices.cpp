@@ -29,8 +29,9 @@ std::unique_ptr<run::Crew> make_crew(const std::vector<std::string>& names, int 
 
 std::unique_ptr<run::Crew> make_crew(std::string_view list, int threads) {
   device::Inventory inventory;
-  return make_crew(inventory, plan::parse_device_list(list, {.gpus = [&] { return inventory.gpus(); }}),
-                   threads);
+  const plan::DevicesHere here{.gpus = [&] { return inventory.gpus(); },
+                               .refusal = [&](const std::string& gpu) { return inventory.refusal(gpu); }};
+  return make_crew(inventory, plan::parse_device_list(list, here), threads);
 }
 
 }  // namespace api

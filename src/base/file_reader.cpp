@@ -173,11 +173,13 @@ std::vector<std::byte> unpack_gzip(std::span<const std::byte> packed, std::strin
   std::size_t size = 0;
   for (;;) {
     if (size == bytes.size()) grow(bytes, limit);
+    const std::size_t before = inflater.position();
     const auto [status, produced] = inflater.run(std::span(bytes).subspan(size));
     size += produced;
     if (size > max_bytes) refuse_size(name, max_bytes, "a gzip that unpacks to more");
     const std::size_t at = inflater.position(), left = packed.size() - at;
-    if (status < ISAL_DECOMP_OK || status == ISAL_NEED_DICT) {
+    const bool stands_still = produced == 0 && at == before && left > 0 && !inflater.at_end_of_member();
+    if (status < ISAL_DECOMP_OK || stands_still) {
       throw Error(Fault::data, "{}: damaged gzip at byte {}: {}; fetch it again", name, at, text_of(status));
     } else if (inflater.at_end_of_member()) {
       if (left == 0) break;

@@ -1,6 +1,5 @@
 #include "data/idx.h"
 
-
 #include "base/error.h"
 #include "base/file_reader.h"
 

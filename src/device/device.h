@@ -122,7 +122,8 @@ class ThreadPlace {
 class Device {
  public:
   virtual ~Device() = default;
-  virtual std::string name() const = 0;  // cpu:0
+  virtual std::string name() const = 0;   // cpu:0
+  virtual std::string model() const = 0;  // devices of one kind and model are equally fast
   virtual std::unique_ptr<Executable> load(const program::Program& program, const LoadOptions& options) = 0;
 
   // Brings the calling thread, which is going to drive the device, to the device's cores; what it returns

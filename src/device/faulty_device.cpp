@@ -149,6 +149,7 @@ class FaultyDevice final : public Device {
       : inner_(std::move(inner)), drill_(drill), hang_(std::move(hang)) {}
 
   std::string name() const override { return inner_->name(); }
+  std::string model() const override { return inner_->model(); }
   std::unique_ptr<Executable> load(const program::Program& program, const LoadOptions& options) override {
     std::unique_ptr<Executable> executable = inner_->load(program, options);
     // A program that exchanges no gradients evaluates, or replays a step to look at it.

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/error.h"
 #include "device/cpu/cpu_device.h"
@@ -31,7 +32,7 @@ Name split(const std::string& name) {
 }
 
 gpu::opencl::Choice::Options opencl_options(const InventoryOptions& options, int threads) {
-  return {threads, options.lane_per_item, options.cache, options.more_opencl_options};
+  return {threads, options.cache};
 }
 
 // What an action says is wrong, or what it throws.
@@ -96,6 +97,7 @@ struct Inventory::Kinds {
   std::string no_cuda, no_opencl;  // why not; empty: there are some
   std::vector<std::string> missing;
   gpu::Proofs proofs;
+  std::set<std::string> proven;  // to this process
 };
 
 Inventory::Inventory(InventoryOptions options) : options_(std::move(options)) {}
@@ -122,9 +124,12 @@ std::vector<std::string> Inventory::gpus() {
 
 void Inventory::prove(gpu::Driver& driver) {
   const bool full = options_.probe == ProbeKind::full;
-  if (!full && kinds().proofs.known(driver)) return;
-  gpu::expect_exact(driver, full ? gpu::kFullCases : gpu::kUsualCases);
-  kinds().proofs.remember(driver);
+  if (kinds().proven.contains(driver.facts().name)) return;
+  if (full || !kinds().proofs.known(driver)) {
+    gpu::expect_exact(driver, full ? gpu::kFullCases : gpu::kUsualCases);
+    kinds().proofs.remember(driver);
+  }
+  kinds().proven.insert(driver.facts().name);
 }
 
 std::unique_ptr<gpu::Driver> Inventory::make_cuda(const std::string& name) {

@@ -25,8 +25,6 @@ struct InventoryOptions {
   std::string cuda_library = {};     // instead of the driver's own
   std::string nvrtc_library = {};    // instead of where toolkits put it
   ProbeKind probe = ProbeKind::usual;
-  bool lane_per_item = false;  // also where a device computes on cores, whose style is a pack per work-item
-  std::string more_opencl_options = {};  // for its compiler: makes devices that are to be wrong
 };
 
 // A device of this machine, whether it may compute or not.

@@ -57,7 +57,7 @@ struct Case {
   const char* name;
   model::Shape input;
   std::vector<LayerKind> layers;
-  std::vector<int> examples = {37};
+  std::vector<int> examples = {37, 70};  // few packs, and enough for the largest tiles of a GPU
   arithmetic::ConvolutionRule rule = arithmetic::ConvolutionRule::direct;
 };
 
@@ -142,13 +142,13 @@ inline Case fast(const char* name, model::Shape input, std::vector<LayerKind> la
 
 inline const std::vector<Case> kFastCases = {
     fast("LeNet's second convolution", {1, 12, 12},
-         {Conv2d{20, {1, 1}}, Conv2d{50, {5, 5}}, Relu{}, AvgPool{{2, 2}, {2, 2}}}, {37}),
+         {Conv2d{20, {1, 1}}, Conv2d{50, {5, 5}}, Relu{}, AvgPool{{2, 2}, {2, 2}}}, {37, 70}),
     fast("F(4x4, 3x3), overhanging", {1, 9, 7}, {Conv2d{17, {1, 1}}, Conv2d{33, {3, 3}, {1, 1}, {1, 1}}},
-         {20}),
+         {20, 100}),
     fast("F(4x4, 3x3) without padding", {16, 10, 11}, {Relu{}, Conv2d{18, {3, 3}}, Relu{}}, {33}),
     fast("F(2x2, 3x3)", {1, 6, 6}, {Conv2d{16, {1, 1}}, Conv2d{24, {3, 3}, {1, 1}, {1, 1}}, Relu{}},
          {16, 17}),
-    fast("F(2x2, 5x5)", {1, 6, 6}, {Conv2d{20, {1, 1}}, Conv2d{17, {5, 5}, {1, 1}, {0, 0}}}, {5}),
+    fast("F(2x2, 5x5)", {1, 6, 6}, {Conv2d{20, {1, 1}}, Conv2d{17, {5, 5}, {1, 1}, {0, 0}}}, {5, 72}),
     fast("F(4x4, 5x5) padded", {1, 9, 13}, {Conv2d{31, {1, 1}}, Conv2d{16, {5, 5}, {1, 1}, {2, 2}}, Relu{}},
          {18}),
     fast("two in a row", {1, 12, 12},

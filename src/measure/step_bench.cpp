@@ -5,7 +5,6 @@
 #include "device/cpu/cores.h"
 #include "measure/training_step.h"
 #include "measure/turns.h"
-#include "plan/device_list.h"
 #include "train/calibrate.h"
 
 namespace lockstep::measure {
@@ -17,7 +16,7 @@ std::unique_ptr<TrainingStep> make_step(const StepBenchOptions& options, const S
                                         ? options.make_crew(setting.devices, setting.threads)
                                         : options.make_named_crew(setting.names, setting.threads);
   std::vector<double> shares = setting.shares;
-  if (shares.empty() && plan::kinds_differ(crew->names()))
+  if (shares.empty() && !crew->alike())
     shares = train::measure_speeds(*crew, {.model = options.model}, minibatch.step_input().minibatch,
                                    device::Order::pack);
   return std::make_unique<TrainingStep>(std::move(crew), options.model, minibatch,

@@ -80,6 +80,7 @@ class UnorderedDevice final : public device::Device {
       : crew_(std::move(crew)), inner_(crew_->device(index)), kernels_(kernels) {}
 
   std::string name() const override { return inner_.name(); }
+  std::string model() const override { return inner_.model(); }
   std::unique_ptr<device::Executable> load(const program::Program& program,
                                            const device::LoadOptions& options) override {
     return std::make_unique<UnorderedExecutable>(inner_.load(program, options), kernels_);

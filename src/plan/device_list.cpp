@@ -192,9 +192,4 @@ bool all_cpu(const std::vector<std::string>& names) {
   return std::ranges::all_of(names, [](const std::string& name) { return kind_of(name) == "cpu"; });
 }
 
-bool kinds_differ(const std::vector<std::string>& names) {
-  return std::ranges::any_of(names,
-                             [&](const std::string& name) { return kind_of(name) != kind_of(names[0]); });
-}
-
 }  // namespace lockstep::plan

@@ -46,7 +46,4 @@ std::string_view kind_of(std::string_view name);
 // Are they all CPU devices?
 bool all_cpu(const std::vector<std::string>& names);
 
-// Is there more than one kind among these names?
-bool kinds_differ(const std::vector<std::string>& names);
-
 }  // namespace lockstep::plan

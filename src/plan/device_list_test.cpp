@@ -35,8 +35,6 @@ TEST(DeviceList, OtherKindsAndMixtures) {
   EXPECT_EQ(parse_device_list("cpu:0+opencl:0,cuda:3"), (Names{"cpu:0", "opencl:0", "cuda:3"}));
   EXPECT_EQ(parse_device_settings("1xcpu,2xopencl,cpu:0+opencl:0"),
             (std::vector<Names>{{"cpu:0"}, {"opencl:0", "opencl:1"}, {"cpu:0", "opencl:0"}}));
-  EXPECT_FALSE(kinds_differ({"opencl:0", "opencl:1"}));
-  EXPECT_TRUE(kinds_differ({"cpu:0", "cpu:1", "opencl:0"}));
 }
 
 // A machine with these GPUs that counts how often it is asked, and keeps what it is told.

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "plan/device_list.h"
 #include "program/print.h"
 #include "transport/threads/thread_transport.h"
 
@@ -87,6 +88,13 @@ std::vector<std::string> Crew::names() const {
   return names;
 }
 
+bool Crew::alike() const {
+  const device::Device& first = *devices_.front();
+  return std::ranges::all_of(devices_, [&](const device::Device* device) {
+    return plan::kind_of(device->name()) == plan::kind_of(first.name()) && device->model() == first.model();
+  });
+}
+
 void Crew::run(const std::function<void(int)>& work) {
   {
     // The caller drives the first device; its thread goes back where it was.
@@ -127,8 +135,9 @@ void Crew::work_on(int device, const std::function<void(int)>& work) {
 // An error's text with device, step and instruction in front; what drivers say begins with the device.
 std::string Crew::placed(int device, std::string_view text) const {
   const std::string name = devices_[static_cast<std::size_t>(device)]->name();
-  if (activities_[static_cast<std::size_t>(device)].step == 0 && text.starts_with(name))
-    return std::string(text);
+  const Activity& activity = activities_[static_cast<std::size_t>(device)];
+  const bool begun = activity.instruction != nullptr || activity.exchanging != nullptr;
+  if (!begun && text.starts_with(name + " ")) return std::string(text);
   if (text.starts_with(name + ": ")) text.remove_prefix(name.size() + 2);
   return fmt::format("{}: {}: {}", name, doing(device), text);
 }

@@ -57,6 +57,8 @@ class Crew {
   int size() const { return static_cast<int>(devices_.size()); }
   device::Device& device(int index) { return *devices_[static_cast<std::size_t>(index)]; }
   std::vector<std::string> names() const;
+  // Are they all of one kind and model, and so equally fast?
+  bool alike() const;
   transport::Transport& transport(int index) { return *transports_[static_cast<std::size_t>(index)]; }
   Activity& activity(int index) { return activities_[static_cast<std::size_t>(index)]; }
 

@@ -6,7 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "plan/device_list.h"
 #include "program/compile.h"
 
 namespace lockstep::train {
@@ -89,7 +88,7 @@ std::vector<double> measure_speeds(run::Crew& crew, const Job& job, const device
 
 std::vector<double> shares_for(run::Crew& crew, const Job& job, const Machine& machine,
                                const data::Dataset& data) {
-  if (!machine.shares.empty() || !plan::kinds_differ(crew.names())) return machine.shares;
+  if (!machine.shares.empty() || crew.alike()) return machine.shares;
   check_fits(job.model, data);
   std::vector<std::uint32_t> examples(std::min(static_cast<std::size_t>(job.batch), data.size()));
   std::iota(examples.begin(), examples.end(), 0U);

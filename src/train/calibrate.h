@@ -1,5 +1,5 @@
-// Packs for devices of different kinds in proportion to their speed, which is measured on the job itself. The
-// bits do not depend on what is found: how packs are dealt is no part of the law.
+// Packs for devices of different kinds and models in proportion to their speed, which is measured on the job
+// itself. The bits do not depend on what is found: how packs are dealt is no part of the law.
 #pragma once
 #include <vector>
 
@@ -14,7 +14,7 @@ std::vector<double> measure_speeds(run::Crew& crew, const Job& job, const device
                                    device::Order order);
 
 // The proportions that packs are dealt in: those of the machine if it has any, equal ones (none) where all
-// devices are of one kind, else what a measurement finds.
+// devices are alike, else what a measurement finds.
 std::vector<double> shares_for(run::Crew& crew, const Job& job, const Machine& machine,
                                const data::Dataset& data);
 

@@ -1,8 +1,10 @@
 #include "train/calibrate.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "device/cpu/cpu_device.h"
+#include "device/cpu/kernels.h"
 #include "device/faulty_device.h"
 #include "model/zoo.h"
 
@@ -27,9 +29,20 @@ struct Crew {
   }
 };
 
-TEST(Calibrate, DevicesOfOneKindNeedNoMeasurement) {
+TEST(Calibrate, DevicesThatAreAlikeNeedNoMeasurement) {
   Crew same("cpu:1");
   EXPECT_TRUE(shares_for(*same.crew, kJob, {}, pictures(64)).empty());
+}
+
+TEST(Calibrate, DevicesOfOneKindAndOtherModelsAreMeasured) {
+  std::vector<std::unique_ptr<device::Device>> devices;
+  for (const device::cpu::Kernels* kernels : device::cpu::usable_kernels())
+    devices.push_back(device::cpu::make_cpu_device(
+        {.name = fmt::format("cpu:{}", devices.size()), .threads = 1, .target = std::string(kernels->name)}));
+  if (devices.size() < 2) GTEST_SKIP() << "this CPU has one set of kernels";
+  const std::size_t count = devices.size();
+  run::Crew crew(std::move(devices), {.share_cores = true});
+  EXPECT_EQ(shares_for(crew, kJob, {}, pictures(64)).size(), count);
 }
 
 TEST(Calibrate, GivenSharesStay) {

@@ -93,6 +93,19 @@ class CudaTest(StandinTest):
             result = json.loads(done.stdout)
             self.assertEqual((result["devices"], result["weights"]), (["cuda:0", "cuda:1"], expected))
 
+    def test_other_models_get_packs_by_their_speed(self):
+        expected = self.train("mlp", "--epochs", 1, "--batch", 128)["weights"]
+        for configuration in ("", "unlike=1"):
+            done = self.train_on("2xcuda", "--json", env=standin(configuration))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("(calibrated)" in done.stderr, configuration == "unlike=1", done.stderr)
+            self.assertEqual(json.loads(done.stdout)["weights"], expected)
+
+    def test_who_has_nothing_to_do_is_told(self):
+        done = self.run_program("train", "mlp", "--data", self.data, "--epochs", 1, "--batch", 16, "--devices", "2xcuda")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("cuda:1 has nothing to compute: a minibatch of 16 is 1 pack for 2 devices", done.stderr)
+
     def test_every_mixture_has_the_bits_of_the_cpu(self):
         done = self.run_program("verify", "mlp", "--data", self.data, "--steps", 2, "--batch", 32, "--devices",
                                 "1xcpu,1xcuda,2xcuda,cpu:0+cuda:1", "--json")
@@ -127,7 +140,7 @@ class InexactTest(StandinTest):
     def expect_refusal(self, defect, operation):
         env = self.inexact(defect)
         done = self.train_on("cuda:1", env=env)
-        self.assert_refused_before_start(done, 4, "lockstep: cuda:1 (CUDA stand-in 1, ", operation, "leave it out")
+        self.assert_refused_before_start(done, 4, "lockstep: cuda:1 (CUDA stand-in, ", operation, "leave it out")
         self.assertRegex(done.stderr, BITS)
         devices, _ = self.listed(env)
         for name in ("cuda:0", "cuda:1"):

@@ -27,6 +27,7 @@ class CpuDevice : public Device {
   }
 
   std::string name() const override { return name_; }
+  std::string model() const override { return std::string(kernels_.name); }
   std::unique_ptr<Executable> load(const program::Program& program, const LoadOptions& options) override {
     return std::make_unique<CpuExecutable>(program, options, kernels_, team_, *workspaces_, shares_cores_);
   }

@@ -10,6 +10,7 @@ class GpuDevice final : public Device {
   explicit GpuDevice(std::unique_ptr<Driver> driver) : driver_(std::move(driver)) {}
 
   std::string name() const override { return driver_->facts().name; }
+  std::string model() const override { return driver_->facts().model; }
   std::unique_ptr<Executable> load(const program::Program& program, const LoadOptions& options) override {
     return std::make_unique<GpuExecutable>(program, options, *driver_);
   }

@@ -28,7 +28,8 @@ class GpuMemory {
   GpuMemory(Driver& driver, const program::Program& program, const MemorySizes& sizes);
 
   // Why it does not fit, or nothing.
-  static std::string shortage(const Driver& driver, const program::Program& program, const MemorySizes& sizes);
+  static std::string shortage(const Driver& driver, const program::Program& program,
+                              const MemorySizes& sizes);
 
   // An activation, mask, labels, parameter, gradient or prepared parameter.
   const Memory* at(program::BufferId id) const { return parts_.at(static_cast<std::size_t>(id)).get(); }

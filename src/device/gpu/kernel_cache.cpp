@@ -8,7 +8,7 @@
 namespace lockstep::device::gpu {
 namespace {
 
-constexpr std::size_t kMostBytes = 64 << 20;  // all kernels are below 2 MB
+constexpr std::size_t kMostBytes = 64 << 20;  // all kernels are a few MB
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
@@ -44,7 +44,7 @@ std::optional<std::string> KernelCache::load(std::span<const std::string> inputs
 }
 
 void KernelCache::keep(std::span<const std::string> inputs, const std::string& code) const {
-  if (directory_.empty()) return;
+  if (directory_.empty() || code.size() > kMostBytes / 2) return;
   try {
     std::error_code ignored;  // seen when the file cannot be written
     std::filesystem::create_directories(directory_, ignored);

@@ -179,7 +179,9 @@ CUresult cuDeviceGet(CUdevice* device, int ordinal) {
 
 CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
   return guarded([&] {
-    copy_text("CUDA stand-in " + std::to_string(ready_system()->device(device).index), name, length);
+    const bool unlike = ready_system()->configuration().unlike;
+    const int index = ready_system()->device(device).index;
+    copy_text(unlike ? "CUDA stand-in " + std::to_string(index) : "CUDA stand-in", name, length);
   });
 }
 

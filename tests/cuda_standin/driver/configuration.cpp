@@ -34,6 +34,8 @@ void set(Configuration& configuration, std::string_view key, std::string_view va
       throw Problem(Code::invalid_value, "CUDA_STANDIN: lose={} is not DEVICE@LAUNCH", value);
     configuration.lose[static_cast<int>(number(key, value.substr(0, at)))] =
         number(key, value.substr(at + 1));
+  } else if (key == "unlike") {
+    configuration.unlike = number(key, value) != 0;
   } else if (key == "peer") {
     configuration.peer = number(key, value) != 0;
   } else if (key == "ftz") {

@@ -7,6 +7,7 @@
 //   order     shuffled or natural                       (shuffled)
 //   seed      of all shuffling                          (1)
 //   lose      DEVICE@LAUNCH: the device is lost at that launch, counted from 1; may be given several times
+//   unlike    1: each device is a model of its own      (0)
 //   peer      0: no device reaches another's memory     (1)
 //   ftz       1: single precision flushes denormals     (0)
 //   contract  1: products are fused with sums           (0)
@@ -28,6 +29,7 @@ struct Configuration {
   bool shuffled = true;
   std::uint64_t seed = 1;
   std::map<int, std::uint64_t> lose;  // device -> launch
+  bool unlike = false;
   bool peer = true;
   Defects defects;
   std::uint64_t budget = 50'000'000;

@@ -257,7 +257,7 @@ TEST(Devices, AreDescribed) {
   EXPECT_EQ(cuDeviceGetAttribute(&value, 1, 3), 101);
   char name[64];
   EXPECT_EQ(cuDeviceGetName(name, sizeof name, 2), 0);
-  EXPECT_STREQ(name, "CUDA stand-in 2");
+  EXPECT_STREQ(name, "CUDA stand-in");
   void* function = nullptr;
   EXPECT_EQ(cuGetProcAddress_v2("cuMemAlloc", &function, 12000, 0, nullptr), 0);
   EXPECT_EQ(function, reinterpret_cast<void*>(&cuMemAlloc_v2));

@@ -44,10 +44,9 @@ std::vector<std::unique_ptr<Driver>> Choice::make(const std::shared_ptr<const Li
     OpenClOptions each{.found = found_[w.device],
                        .style = kLaneStyle,
                        .cache = options.cache,
-                       .log_directory = options.cache,
-                       .more_build_options = options.more_build_options};
+                       .log_directory = options.cache};
     each.found.facts.name = w.name;
-    if (each.found.cpu && !options.lane_per_item) each.style = pack_style(each.found.vector_floats);
+    if (each.found.cpu) each.style = pack_style(each.found.vector_floats);
     if (w.may_divide && !parts.empty()) each.part = parts[next++];
     drivers.push_back(make_opencl_driver(library, std::move(each)));
   }

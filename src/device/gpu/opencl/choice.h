@@ -22,10 +22,8 @@ class Choice {
   int on_cores() const;
 
   struct Options {
-    int threads = 1;             // units of each part of a divided device
-    bool lane_per_item = false;  // also where a device computes on cores, whose style is a pack per work-item
+    int threads = 1;                   // units of each part of a divided device
     std::filesystem::path cache = {};  // of compiled kernels, and of what a compiler says that refuses them
-    std::string more_build_options = {};
   };
   // A driver a name, in order.
   std::vector<std::unique_ptr<Driver>> make(const std::shared_ptr<const Library>& library,

@@ -211,6 +211,7 @@ class OpenClDriver final : public Driver {
     options_.found.facts.build = fmt::format("{}{}", kBuildOptions, more);
     program_ = build_program(api_, context_, id,
                              {.facts = facts(),
+                              .vector_floats = options_.found.vector_floats,
                               .source = kernel_source(options_.style),
                               .cache = options_.cache,
                               .log_directory = options_.log_directory});

@@ -68,7 +68,11 @@ Program from_source(const Api& api, Context context, DeviceId device, const Prog
 Program build_program(const Api& api, Context context, DeviceId device, const ProgramOptions& options) {
   const KernelCache cache(options.cache);
   const Facts& facts = options.facts;
-  const std::array<std::string, 5> inputs{options.source, facts.build, facts.model, facts.driver,
+  const std::array<std::string, 6> inputs{options.source,
+                                          facts.build,
+                                          facts.model,
+                                          facts.driver,
+                                          std::to_string(options.vector_floats),
                                           std::to_string(facts.units)};
   if (const std::optional<std::string> kept = cache.load(inputs)) {
     if (Program program = from_binary(api, context, device, options, *kept)) return program;

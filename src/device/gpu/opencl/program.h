@@ -11,6 +11,7 @@ namespace lockstep::device::gpu::opencl {
 
 struct ProgramOptions {
   const Facts& facts;  // of the device, and how its kernels are compiled
+  int vector_floats;   // of the device: CPUs of one name may differ in it
   std::string source;
   std::filesystem::path cache = {};          // of compiled kernels; empty: none
   std::filesystem::path log_directory = {};  // for what a compiler says that refuses them

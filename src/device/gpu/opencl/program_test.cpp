@@ -47,8 +47,9 @@ class OpenClProgram : public testing::Test {
   }
 
   void build(const Api& api, const std::string& source = "__kernel void nothing() {}\n") {
-    Program program = build_program(api, context_, found_.device,
-                                    {.facts = found_.facts, .source = source, .cache = cache_});
+    Program program =
+        build_program(api, context_, found_.device,
+                      {.facts = found_.facts, .vector_floats = 1, .source = source, .cache = cache_});
     Int error = kSuccess;
     Kernel kernel = api.CreateKernel(program, "nothing", &error);
     EXPECT_EQ(error, kSuccess);
