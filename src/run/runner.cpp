@@ -78,6 +78,11 @@ Runner::Runner(std::unique_ptr<Crew> own, Crew* crew, std::vector<program::Progr
     if (options_.trace) workers_[d]->clock.keep(&workers_[d]->trace, start);
   });
   if (options_.record) hashes_.resize(program().parameters.size());
+  // What an exchange of whole minibatches needs is there before the first step, too.
+  const bool exchanges = std::ranges::any_of(program().segments, [](const program::Segment& segment) {
+    return segment.over == program::Segment::Over::exchange;
+  });
+  if (exchanges) lists_for(arithmetic::pack_count(options_.most_examples));
 }
 
 Runner::Runner(Crew& crew, std::vector<program::Program> programs, const RunnerOptions& options)

@@ -25,6 +25,8 @@ void GpuExecutable::reserve_inbox(std::size_t floats) {
   }
   if (floats <= inbox_floats_) return;
   wait_for_queues();
+  inbox_.reset();
+  GpuMemory::expect_room(driver_, "what it receives in an exchange", floats * sizeof(float));
   inbox_ = driver_.allocate(floats * sizeof(float));
   if (!options_.direct) inbox_image_ = driver_.allocate_host(floats * sizeof(float));
   inbox_floats_ = floats;

@@ -255,6 +255,8 @@ void GpuExecutable::run_packs(const program::Segment& segment, const StepInput& 
     for (const program::Instruction& i : segment.instructions) {
       begin(i, watcher);
       launcher_.run(i, group);
+      // Drivers compile a kernel when it first runs; who watches is to see how far that is.
+      if (!warm_) driver_.wait(*driver_.record(Queue::compute));
       for (const BufferId output : i.outputs) {
         if (program_.buffers[static_cast<std::size_t>(output)].role != Role::partial) continue;
         launcher_.join_packs(output, group);
@@ -268,6 +270,7 @@ void GpuExecutable::run_packs(const program::Segment& segment, const StepInput& 
     driver_.read(Queue::compute, *memory_.predicted(), 0,
                  predicted_->bytes().subspan(static_cast<std::size_t>(first) * kPack * sizeof(int), lanes));
   }
+  warm_ = true;
   tallied_ = driver_.record(Queue::compute);
   driver_.flush(Queue::compute);
   // Everything is on its way; who waits for a sum waits for its event.

@@ -95,6 +95,7 @@ class GpuExecutable : public Executable {
   std::unique_ptr<Event> tallied_;  // predicted_ is there; null: it is
   int scheduled_packs_ = 0;
   bool loss_known_ = false;
+  bool warm_ = false;  // every kernel of the program has run
 
   // Of the last step.
   std::size_t step_examples_ = 0;

@@ -18,6 +18,8 @@ constexpr auto kPack = static_cast<std::size_t>(arithmetic::kPack);
 
 std::size_t aligned(std::size_t floats) { return (floats + kPartFloats - 1) / kPartFloats * kPartFloats; }
 
+constexpr const char* kRemedy = "use a smaller --batch or more devices";
+
 std::string megabytes(std::size_t bytes) {
   return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
@@ -68,6 +70,13 @@ GpuMemory::GpuMemory(Driver& driver, const program::Program& program, const Memo
   allocate();
 }
 
+void GpuMemory::expect_room(const Driver& driver, std::string_view what, std::size_t bytes) {
+  const std::size_t free = driver.free_memory();
+  if (bytes > free)
+    throw Error(Fault::device, "{} has {} of memory free, {} needs {}; {}", driver.facts().name,
+                megabytes(free), what, megabytes(bytes), kRemedy);
+}
+
 // A velocity that is only a part of a parameter's lies where that part does.
 void GpuMemory::plan_stretch() {
   stretch_floats_ = stretch_floats_of(program_);
@@ -113,7 +122,6 @@ std::string GpuMemory::shortage(const Driver& driver, const program::Program& pr
     total += need.bytes;
     each.push_back(fmt::format("{} {}", need.what, megabytes(need.bytes)));
   }
-  constexpr const char* kRemedy = "use a smaller --batch or more devices";
   const Facts& facts = driver.facts();
   const std::size_t free = driver.free_memory();
   if (total > free)

@@ -31,6 +31,9 @@ class GpuMemory {
   static std::string shortage(const Driver& driver, const program::Program& program,
                               const MemorySizes& sizes);
 
+  // Throws Error(device) with need and have if there is no room for so many bytes more.
+  static void expect_room(const Driver& driver, std::string_view what, std::size_t bytes);
+
   // An activation, mask, labels, parameter, gradient or prepared parameter.
   const Memory* at(program::BufferId id) const { return parts_.at(static_cast<std::size_t>(id)).get(); }
 

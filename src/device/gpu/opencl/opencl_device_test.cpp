@@ -75,6 +75,7 @@ TEST(OpenClStep, OfLenetTakesFewLaunchesAndOneWait) {
     const StepInput input{{pixels.data(), labels.data(), order}, 0.1f};
     run_step(executable, p, input);
     const Counters before = driver->counters();
+    EXPECT_GT(before.waits, 10) << "a first step is followed instruction by instruction";
     run_step(executable, p, input);
     float loss = 0;
     executable.download(p.loss, {&loss, 1});
