@@ -18,6 +18,7 @@ endif()
 if(LOCKSTEP_SANITIZE)
   target_compile_options(lockstep_flags INTERFACE -fsanitize=${LOCKSTEP_SANITIZE} -fno-omit-frame-pointer
                                                   -fno-sanitize-recover=all)
+  target_compile_definitions(lockstep_flags INTERFACE LOCKSTEP_SANITIZED)
   target_link_options(lockstep_flags INTERFACE -fsanitize=${LOCKSTEP_SANITIZE})
 elseif(NOT CMAKE_BUILD_TYPE STREQUAL Debug)
   target_compile_options(lockstep_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)

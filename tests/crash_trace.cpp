@@ -1,6 +1,6 @@
 // A test program that crashes says where, also on a machine that keeps no core files: drivers bring threads
 // and code of their own.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which say more
+#if !defined(LOCKSTEP_SANITIZED)  // sanitizers say more
 #include <array>
 
 #include <execinfo.h>

@@ -152,7 +152,7 @@ TEST_P(CudaParallel, OneToEightDevicesHaveTheBitsOfOneCpuDevice) {
                                .cuda_library = LOCKSTEP_CUDA_STANDIN,
                                .nvrtc_library = LOCKSTEP_NVRTC});
   std::vector<std::vector<std::string>> settings{several("cuda", 3)};
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which take ten times as long
+#if !defined(LOCKSTEP_SANITIZED)  // which takes ten times as long
   settings.push_back({"cpu:0", "cuda:0"});
   settings.push_back({"cuda:3", "cuda:1", "cpu:0"});
   for (const int count : {1, 2, 5, 8}) settings.push_back(several("cuda", count));

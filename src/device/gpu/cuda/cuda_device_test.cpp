@@ -14,7 +14,7 @@ namespace lockstep::device::gpu::cuda {
 namespace {
 
 // An interpreter is slow, and slower under a sanitizer; from four packs on tiles are as large as they get.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(LOCKSTEP_SANITIZED)
 constexpr int kMostExamples = 32;
 #else
 constexpr int kMostExamples = 72;
