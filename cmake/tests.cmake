@@ -2,6 +2,7 @@
 # also run under the sanitizers; what takes long and crosses rooms has a label of its own. Tests that use OpenCL, all of
 # a program or those with OpenCl in their names, run one after the other: PoCL compiles while they run, all into one place.
 include(GoogleTest)
+include(cmake/nvrtc_for_tests.cmake)
 function(lockstep_test name)
   cmake_parse_arguments(PARSE_ARGV 1 test OPENCL LABEL "")
   if(NOT test_LABEL)
@@ -16,6 +17,10 @@ function(lockstep_test name)
     set(opencl "*")
   endif()
   set(properties LABELS ${test_LABEL} TIMEOUT 300)
+  if(LOCKSTEP_SANITIZE AND nvrtc_for_tests)  # a sanitizer's dlopen does not look beside NVRTC for NVRTC's other library
+    get_filename_component(folder ${nvrtc_for_tests} DIRECTORY)
+    list(APPEND properties ENVIRONMENT LD_LIBRARY_PATH=${folder})
+  endif()
   gtest_discover_tests(${name} TEST_FILTER "-${opencl}" DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
   gtest_discover_tests(${name} TEST_FILTER "${opencl}" TEST_LIST ${name}_OPENCL DISCOVERY_TIMEOUT 60
                        PROPERTIES ${properties} RESOURCE_LOCK opencl)
