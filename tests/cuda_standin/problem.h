@@ -18,7 +18,6 @@ enum class Code : int {
   device_unavailable = 46,
   no_device = 100,
   invalid_device = 101,
-  invalid_image = 200,
   invalid_context = 201,
   no_binary_for_gpu = 209,
   peer_access_unsupported = 217,
@@ -27,13 +26,10 @@ enum class Code : int {
   not_found = 500,
   not_ready = 600,
   illegal_address = 700,
-  launch_out_of_resources = 701,
   launch_timeout = 702,
   peer_access_already_enabled = 704,
-  peer_access_not_enabled = 705,
   misaligned_address = 716,
   launch_failed = 719,
-  not_supported = 801,
   unknown = 999,
 };
 

@@ -1,5 +1,5 @@
-// What every exported function needs: the declarations, a guard that turns Problem into a result code, and
-// the calling thread's context.
+// What every exported function needs: the declarations, a guard that turns exceptions into result codes, and
+// the calling thread's device.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,6 @@ namespace standin {
 // The system of this process; throws Problem(not_initialized) before cuInit.
 std::shared_ptr<System> ready_system();
 
-std::shared_ptr<Context> current_context();
-void set_current_context(const Context* context);
-void mark_initialised();
-
 // The current context's device. Throws if there is none or the device has failed.
 Device& current_device();
 // The stream of a handle, which may be null for the default one. Throws if its device has failed.
@@ -31,15 +27,8 @@ CUresult guarded(const Body& body) {
   try {
     body();
     return 0;
-  } catch (const Problem& problem) {
-    if (problem.code() != Code::not_ready) record_error(problem.what());
-    return static_cast<CUresult>(problem.code());
-  } catch (const std::bad_alloc&) {
-    record_error("the host has no memory left");
-    return static_cast<CUresult>(Code::out_of_memory);
-  } catch (const std::exception& error) {
-    record_error(error.what());
-    return static_cast<CUresult>(Code::unknown);
+  } catch (...) {
+    return static_cast<CUresult>(record_exception());
   }
 }
 

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <map>
 #include <string>
-#include <string_view>
 
 #include <dlfcn.h>
 
@@ -16,40 +15,32 @@ namespace {
 
 std::atomic<bool> initialised{false};
 
-struct ErrorText {
-  const char* name;
-  const char* text;
-};
-
-const ErrorText* text_of(CUresult error) {
-  static const std::map<int, ErrorText> texts{
-      {0, {"CUDA_SUCCESS", "no error"}},
-      {1, {"CUDA_ERROR_INVALID_VALUE", "invalid argument"}},
-      {2, {"CUDA_ERROR_OUT_OF_MEMORY", "out of memory"}},
-      {3, {"CUDA_ERROR_NOT_INITIALIZED", "initialization error"}},
-      {46, {"CUDA_ERROR_DEVICE_UNAVAILABLE", "CUDA-capable device(s) is/are busy or unavailable"}},
-      {100, {"CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"}},
-      {101, {"CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"}},
-      {200, {"CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"}},
-      {201, {"CUDA_ERROR_INVALID_CONTEXT", "invalid device context"}},
-      {209, {"CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"}},
-      {217, {"CUDA_ERROR_PEER_ACCESS_UNSUPPORTED", "peer access is not supported between these two devices"}},
-      {218, {"CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"}},
-      {400, {"CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"}},
-      {500, {"CUDA_ERROR_NOT_FOUND", "named symbol not found"}},
-      {600, {"CUDA_ERROR_NOT_READY", "device not ready"}},
-      {700, {"CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"}},
-      {701, {"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"}},
-      {702, {"CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"}},
-      {704, {"CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED", "peer access is already enabled"}},
-      {705, {"CUDA_ERROR_PEER_ACCESS_NOT_ENABLED", "peer access has not been enabled"}},
-      {716, {"CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"}},
-      {719, {"CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"}},
-      {801, {"CUDA_ERROR_NOT_SUPPORTED", "operation not supported"}},
-      {999, {"CUDA_ERROR_UNKNOWN", "unknown error"}},
+// Null for an error the stand-in does not know.
+const char* name_of(CUresult error) {
+  static const std::map<int, const char*> names{
+      {0, "CUDA_SUCCESS"},
+      {1, "CUDA_ERROR_INVALID_VALUE"},
+      {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {3, "CUDA_ERROR_NOT_INITIALIZED"},
+      {46, "CUDA_ERROR_DEVICE_UNAVAILABLE"},
+      {100, "CUDA_ERROR_NO_DEVICE"},
+      {101, "CUDA_ERROR_INVALID_DEVICE"},
+      {201, "CUDA_ERROR_INVALID_CONTEXT"},
+      {209, "CUDA_ERROR_NO_BINARY_FOR_GPU"},
+      {217, "CUDA_ERROR_PEER_ACCESS_UNSUPPORTED"},
+      {218, "CUDA_ERROR_INVALID_PTX"},
+      {400, "CUDA_ERROR_INVALID_HANDLE"},
+      {500, "CUDA_ERROR_NOT_FOUND"},
+      {600, "CUDA_ERROR_NOT_READY"},
+      {700, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+      {702, "CUDA_ERROR_LAUNCH_TIMEOUT"},
+      {704, "CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED"},
+      {716, "CUDA_ERROR_MISALIGNED_ADDRESS"},
+      {719, "CUDA_ERROR_LAUNCH_FAILED"},
+      {999, "CUDA_ERROR_UNKNOWN"},
   };
-  const auto found = texts.find(error);
-  return found == texts.end() ? nullptr : &found->second;
+  const auto found = names.find(error);
+  return found == names.end() ? nullptr : found->second;
 }
 
 int attribute_of(const Configuration& configuration, int attribute, int device) {
@@ -102,8 +93,6 @@ void* own_handle() {
 
 }  // namespace
 
-void mark_initialised() { initialised = true; }
-
 std::shared_ptr<System> ready_system() {
   if (!initialised) throw Problem(Code::not_initialized, "cuInit was not called");
   return current_system();
@@ -129,23 +118,15 @@ unsigned long long standin_instructions() { return current_system()->instruction
 
 CUresult cuGetErrorName(CUresult error, const char** text) {
   if (text == nullptr) return 1;
-  const ErrorText* const found = text_of(error);
-  *text = found == nullptr ? nullptr : found->name;
-  return found == nullptr ? 1 : 0;
-}
-
-CUresult cuGetErrorString(CUresult error, const char** text) {
-  if (text == nullptr) return 1;
-  const ErrorText* const found = text_of(error);
-  *text = found == nullptr ? nullptr : found->text;
-  return found == nullptr ? 1 : 0;
+  *text = name_of(error);
+  return *text == nullptr ? 1 : 0;
 }
 
 CUresult cuInit(unsigned int flags) {
   return guarded([&] {
     if (flags != 0) throw Problem(Code::invalid_value, "cuInit with flags {}", flags);
     if (current_system()->device_count() == 0) throw Problem(Code::no_device, "configured without devices");
-    mark_initialised();
+    initialised = true;
   });
 }
 
@@ -153,15 +134,14 @@ CUresult cuDriverGetVersion(int* version) {
   return guarded([&] { given(version) = 13000; });
 }
 
-CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, cuuint64_t,
+CUresult cuGetProcAddress_v2(const char* symbol, void** function, int, cuuint64_t,
                              CUdriverProcAddressQueryResult* status) {
   return guarded([&] {
     if (symbol == nullptr) throw Problem(Code::invalid_value, "cuGetProcAddress without a name");
     void* const self = own_handle();
     void* found = nullptr;
-    for (const char* const suffix : {"_v4", "_v2", ""}) {
-      const bool too_new = version < 13000 && suffix == std::string_view("_v4");
-      if (found == nullptr && !too_new) found = dlsym(self, (std::string(symbol) + suffix).c_str());
+    for (const char* const suffix : {"_v2", ""}) {
+      if (found == nullptr) found = dlsym(self, (std::string(symbol) + suffix).c_str());
     }
     given(function) = found;
     if (status != nullptr) *status = found == nullptr ? 1 : 0;
@@ -182,19 +162,6 @@ CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
     const bool unlike = ready_system()->configuration().unlike;
     const int index = ready_system()->device(device).index;
     copy_text(unlike ? "CUDA stand-in " + std::to_string(index) : "CUDA stand-in", name, length);
-  });
-}
-
-CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device) {
-  return guarded([&] {
-    std::memset(given(uuid).bytes, 0x5d, sizeof uuid->bytes);
-    uuid->bytes[15] = static_cast<char>(ready_system()->device(device).index);
-  });
-}
-
-CUresult cuDeviceGetPCIBusId(char* text, int length, CUdevice device) {
-  return guarded([&] {
-    copy_text(fmt::format("0000:{:02x}:00.0", ready_system()->device(device).index + 1), text, length);
   });
 }
 

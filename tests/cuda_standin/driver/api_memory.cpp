@@ -1,6 +1,4 @@
 // Device and host memory, copies and fills.
-#include <cstring>
-
 #include "driver/api.h"
 
 namespace standin {
@@ -37,7 +35,8 @@ void start_and_wait(const Copy& copy) {
   device.system->scheduler.wait(start(copy, device.default_stream));
 }
 
-// Copies between devices inside one call need peer access, except cuMemcpyPeer and the unified cuMemcpy.
+// Copies between devices inside one call need peer access, except cuMemcpyPeerAsync and the unified
+// cuMemcpyAsync.
 void check_reach(const Device& device, std::uint64_t address) {
   const Device* const owner = device.system->owner(address);
   if (owner == nullptr || owner == &device) return;
@@ -46,13 +45,6 @@ void check_reach(const Device& device, std::uint64_t address) {
     throw Problem(Code::illegal_address, "device {} copies memory of device {} without peer access",
                   device.index, owner->index);
   }
-}
-
-template <class T>
-Point fill(CUdeviceptr to, T value, size_t count, const std::shared_ptr<Stream>& stream) {
-  std::vector<std::byte> pattern(sizeof value);
-  std::memcpy(pattern.data(), &value, sizeof value);
-  return stream->device->system->fill(stream, to, std::move(pattern), count);
 }
 
 }  // namespace
@@ -90,14 +82,8 @@ CUresult cuMemAllocHost_v2(void** place, size_t bytes) {
   return guarded([&] { given(place) = current_device().system->allocate_host(bytes); });
 }
 
-CUresult cuMemHostAlloc(void** place, size_t bytes, unsigned int) { return cuMemAllocHost_v2(place, bytes); }
-
 CUresult cuMemFreeHost(void* place) {
   return guarded([&] { ready_system()->free_host(place); });
-}
-
-CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
-  return guarded([&] { start_and_wait({to, Side::any, from, Side::any, bytes}); });
 }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) {
@@ -106,14 +92,6 @@ CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) {
 
 CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) {
   return guarded([&] { start_and_wait({address_of(to), Side::host, from, Side::device, bytes}); });
-}
-
-CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
-  return guarded([&] {
-    check_reach(current_device(), to);
-    check_reach(current_device(), from);
-    start_and_wait({to, Side::device, from, Side::device, bytes});
-  });
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
@@ -155,53 +133,10 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr to, CUcontext to_context, CUdeviceptr fro
   });
 }
 
-CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
-  return guarded([&] { fill(to, value, count, stream_of(stream)); });
-}
-
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int value, size_t count, CUstream stream) {
-  return guarded([&] { fill(to, value, count, stream_of(stream)); });
-}
-
-CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned int value, size_t count) {
   return guarded([&] {
-    Device& device = current_device();
-    device.system->scheduler.wait(fill(to, value, count, device.default_stream));
-  });
-}
-
-CUresult cuPointerGetAttribute(void* value, CUpointer_attribute attribute, CUdeviceptr address) {
-  return guarded([&] {
-    constexpr int kContext = 1, kMemoryType = 2, kDevicePointer = 3, kRangeStart = 11, kRangeSize = 12,
-                  kOrdinal = 9;
-    const std::shared_ptr<System> system = ready_system();
-    const Device* const owner = system->owner(address);
-    if (value == nullptr || (owner == nullptr && !system->is_pinned(address))) {
-      throw Problem(Code::invalid_value, "cuPointerGetAttribute of {:#x}, which CUDA does not know", address);
-    }
-    const Window window = owner == nullptr ? Window{0, 0, nullptr} : owner->memory->allocation_at(address);
-    switch (attribute) {
-      case kContext:
-        *static_cast<void**>(value) = owner == nullptr ? nullptr : owner->primary.get();
-        break;
-      case kMemoryType:
-        *static_cast<unsigned*>(value) = owner == nullptr ? 1 : 2;
-        break;
-      case kDevicePointer:
-        *static_cast<CUdeviceptr*>(value) = address;
-        break;
-      case kOrdinal:
-        *static_cast<int*>(value) = owner == nullptr ? 0 : owner->index;
-        break;
-      case kRangeStart:
-        *static_cast<CUdeviceptr*>(value) = window.begin;
-        break;
-      case kRangeSize:
-        *static_cast<size_t*>(value) = window.end - window.begin;
-        break;
-      default:
-        throw Problem(Code::not_supported, "cuPointerGetAttribute {}", attribute);
-    }
+    const std::shared_ptr<Stream> in = stream_of(stream);
+    in->device->system->fill(in, to, value, count);
   });
 }
 

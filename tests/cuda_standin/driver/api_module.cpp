@@ -1,7 +1,6 @@
 // Modules, functions and launches.
 #include <algorithm>
 #include <cstring>
-#include <string_view>
 
 #include "driver/api.h"
 
@@ -150,43 +149,6 @@ CUresult cuModuleGetGlobal_v2(CUdeviceptr* address, size_t* bytes, CUmodule modu
     }
     if (address != nullptr) *address = found->second;
     if (bytes != nullptr) *bytes = from->sizes.at(found->first);
-  });
-}
-
-CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
-  return guarded([&] {
-    const std::shared_ptr<System> system = ready_system();
-    const std::shared_ptr<Function> of = system->functions.get(function);
-    const Program& program = *of->program;
-    const int capability = system->configuration().capability;
-    switch (attribute) {
-      case 0:
-        given(value) = static_cast<int>(program.most_threads);
-        break;
-      case 1:
-        given(value) = static_cast<int>(program.static_shared);
-        break;
-      case 2:
-        given(value) = 0;
-        break;
-      case 3:
-        given(value) = static_cast<int>(program.local_bytes);
-        break;
-      case 4:
-        given(value) = static_cast<int>(std::min(255u, program.register_count));
-        break;
-      case 5:
-      case 6:
-        given(value) = capability;
-        break;
-      case 8:
-        given(value) = static_cast<int>(std::max<std::uint64_t>(
-            of->dynamic_shared_limit,
-            kSharedWithoutOptIn - std::min(kSharedWithoutOptIn, program.static_shared)));
-        break;
-      default:
-        given(value) = 0;
-    }
   });
 }
 

@@ -39,10 +39,6 @@ CUresult cuStreamCreate(CUstream* stream, unsigned int flags) {
   });
 }
 
-CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned int flags, int) {
-  return cuStreamCreate(stream, flags);
-}
-
 CUresult cuStreamDestroy_v2(CUstream stream) {
   return guarded([&] {
     const std::shared_ptr<System> system = ready_system();

@@ -7,7 +7,6 @@ typedef int CUdevice;
 typedef int CUdevice_attribute;
 typedef int CUfunction_attribute;
 typedef int CUjit_option;
-typedef int CUpointer_attribute;
 typedef int CUdriverProcAddressQueryResult;
 typedef unsigned long long CUdeviceptr;
 typedef unsigned long long cuuint64_t;
@@ -16,7 +15,3 @@ typedef struct CUmod_st* CUmodule;
 typedef struct CUfunc_st* CUfunction;
 typedef struct CUstream_st* CUstream;
 typedef struct CUevent_st* CUevent;
-typedef struct CUctxCreateParams_st CUctxCreateParams;
-typedef struct CUuuid_st {
-  char bytes[16];
-} CUuuid;

@@ -118,14 +118,6 @@ Window DeviceMemory::find(std::uint64_t address, std::uint64_t bytes, Access acc
                 access == Access::read ? "read" : "write", bytes, address, device_, describe(offset));
 }
 
-Window DeviceMemory::allocation_at(std::uint64_t address) const {
-  try {
-    return find(address, 1, Access::read);
-  } catch (const Problem&) {
-    return {0, 0, nullptr};
-  }
-}
-
 std::uint64_t DeviceMemory::free_bytes() const {
   const std::lock_guard lock(mutex_);
   return bytes_ - used_;

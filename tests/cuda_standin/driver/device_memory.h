@@ -30,8 +30,6 @@ class DeviceMemory {
   Window find(std::uint64_t address, std::uint64_t bytes, Access access) const;
   std::uint64_t free_bytes() const;
   std::uint64_t total_bytes() const { return bytes_; }
-  // The begin and the size of the allocation around an address; size 0 if there is none.
-  Window allocation_at(std::uint64_t address) const;
 
  private:
   struct Allocation {

@@ -112,9 +112,8 @@ void Scheduler::run_first(Lock& lock, const std::shared_ptr<Stream>& stream) {
   Code code = Code::success;
   try {
     if (work) work();
-  } catch (const Problem& problem) {
-    record_error(problem.what());
-    code = problem.code();
+  } catch (...) {  // whatever it is: the device must not stay busy
+    code = record_exception();
   }
   work = nullptr;
   lock.lock();

@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace standin {
 namespace {
@@ -160,19 +161,19 @@ Point System::copy(const std::shared_ptr<Stream>& stream, std::uint64_t to, std:
   return point;
 }
 
-Point System::fill(const std::shared_ptr<Stream>& stream, std::uint64_t to, std::vector<std::byte> pattern,
-                   std::uint64_t count) {
-  const std::uint64_t bytes = pattern.size() * count;
+void System::fill(const std::shared_ptr<Stream>& stream, std::uint64_t to, std::uint32_t value,
+                  std::uint64_t count) {
+  const std::uint64_t bytes = sizeof value * count;
   if (owner(to) == nullptr)
     throw Problem(Code::invalid_value, "a fill at {:#x}, which is no device memory", to);
-  if (to % pattern.size() != 0) throw Problem(Code::invalid_value, "a misaligned fill at {:#x}", to);
+  if (to % sizeof value != 0) throw Problem(Code::invalid_value, "a misaligned fill at {:#x}", to);
   check_range(to, bytes, Access::write);
-  return scheduler.enqueue(stream, {{}, [this, to, bytes, pattern = std::move(pattern)] {
-                                      if (bytes == 0) return;
-                                      std::byte* const begin = place(to, bytes, Access::write);
-                                      for (std::uint64_t at = 0; at < bytes; at += pattern.size())
-                                        std::memcpy(begin + at, pattern.data(), pattern.size());
-                                    }});
+  scheduler.enqueue(stream, {{}, [this, to, bytes, value] {
+                               if (bytes == 0) return;
+                               std::byte* const begin = place(to, bytes, Access::write);
+                               for (std::uint64_t at = 0; at < bytes; at += sizeof value)
+                                 std::memcpy(begin + at, &value, sizeof value);
+                             }});
 }
 
 void* System::allocate_host(std::uint64_t bytes) {
@@ -226,6 +227,24 @@ void record_error(const std::string& text) {
   if (text.empty()) return;
   const std::lock_guard lock(process_mutex);
   process_error = text;
+}
+
+Code record_exception() noexcept {
+  try {
+    throw;
+  } catch (const Problem& problem) {
+    record_error(problem.what());
+    return problem.code();
+  } catch (const std::bad_alloc&) {
+    record_error("the host has no memory left");
+    return Code::out_of_memory;
+  } catch (const std::exception& error) {
+    record_error(error.what());
+    return Code::unknown;
+  } catch (...) {
+    record_error("something was thrown that is no std::exception");
+    return Code::unknown;
+  }
 }
 
 std::string last_error() {

@@ -19,7 +19,7 @@ namespace standin {
 
 class System;
 
-// A context is a name for a device here: all contexts of a device share its memory.
+// A context is a name for a device here.
 struct Context {
   Device* device = nullptr;
 };
@@ -108,15 +108,13 @@ class System {
   void launch(const std::shared_ptr<Stream>& stream, const Function& function, Launch launch);
   Point copy(const std::shared_ptr<Stream>& stream, std::uint64_t to, std::uint64_t from,
              std::uint64_t bytes);
-  Point fill(const std::shared_ptr<Stream>& stream, std::uint64_t to, std::vector<std::byte> pattern,
-             std::uint64_t count);
+  void fill(const std::shared_ptr<Stream>& stream, std::uint64_t to, std::uint32_t value,
+            std::uint64_t count);
   // Throws if [address, address + bytes) is neither inside one allocation of a device nor host memory.
   void check_range(std::uint64_t address, std::uint64_t bytes, Access access) const;
 
   void* allocate_host(std::uint64_t bytes);
   void free_host(void* place);
-  // Whether an address is in memory that cuMemAllocHost gave.
-  bool is_pinned(std::uint64_t address) const;
 
   Scheduler scheduler;
   Handles<Context> contexts;
@@ -127,6 +125,8 @@ class System {
   std::atomic<std::uint64_t> instructions{0};
 
  private:
+  // Whether an address is in memory that cuMemAllocHost gave.
+  bool is_pinned(std::uint64_t address) const;
   std::byte* place(std::uint64_t address, std::uint64_t bytes, Access access) const;
 };
 
@@ -136,6 +136,8 @@ void replace_system(const Configuration& configuration);
 
 // The text of the last thing that went wrong anywhere in the process.
 void record_error(const std::string& text);
+// Records the exception being handled and gives its code. Call it inside a catch.
+Code record_exception() noexcept;
 std::string last_error();
 
 }  // namespace standin

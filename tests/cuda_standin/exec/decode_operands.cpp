@@ -113,10 +113,7 @@ std::uint32_t Decoder::special(const Operand& operand) {
 
 std::uint32_t Decoder::place_of(int reg) {
   std::uint32_t& place = places_[static_cast<std::size_t>(reg)];
-  if (place == kNowhere) {
-    place = allot(bits_of(reg));
-    ++program_.register_count;
-  }
+  if (place == kNowhere) place = allot(bits_of(reg));
   return place;
 }
 

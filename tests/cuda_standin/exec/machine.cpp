@@ -39,6 +39,50 @@ std::uint32_t holding(const Warp& warp, const Op& op) {
   return op.predicate_negated ? ~bits : bits;
 }
 
+bool goes_back(const Op& op, std::uint32_t pc) { return op.kind == Op::Kind::branch && op.target <= pc; }
+
+void send(Warp& warp, std::uint32_t lanes, std::uint32_t to) {
+  for (std::uint32_t i = 0; i < kLanes; ++i) {
+    if ((lanes >> i & 1u) != 0) warp.pc[i] = to;
+  }
+}
+
+void send_by_table(Warp& warp, const Program& program, const Op& op, std::uint32_t lanes) {
+  for (std::uint32_t i = 0; i < kLanes; ++i) {
+    if ((lanes >> i & 1u) == 0) continue;
+    const std::uint32_t index = warp.lanes<const std::uint32_t>(op.s[0])[i];
+    if (index >= op.targets) {
+      throw Problem(Code::launch_failed, "brx.idx: index {} of a table of {}", index, op.targets);
+    }
+    warp.pc[i] = program.branch_targets[op.target + index];
+  }
+}
+
+// Where all active lanes go on after an operation that computes nothing; kNever if they do not go on
+// together, and then every lane has been sent where it goes.
+std::uint32_t next_together(Warp& warp, const Program& program, const Op& op, std::uint32_t pc) {
+  const std::uint32_t active = warp.active;
+  const std::uint32_t holds = active & (op.predicate == kNowhere ? ~0u : holding(warp, op));
+  if (holds == 0) return pc + 1;
+  switch (op.kind) {
+    case Op::Kind::branch:
+      if (holds == active) return op.target;
+      send(warp, holds, op.target);
+      break;
+    case Op::Kind::branch_table:
+      send_by_table(warp, program, op, holds);
+      break;
+    case Op::Kind::exit:
+      warp.exited |= holds;
+      break;
+    default:  // a barrier
+      warp.waiting |= holds;
+      send(warp, holds, pc);
+  }
+  send(warp, active & ~holds, pc + 1);
+  return kNever;
+}
+
 template <class T>
 void broadcast(std::byte* place, std::uint64_t value) {
   T* const lanes = reinterpret_cast<T*>(place);
@@ -264,12 +308,7 @@ void Machine::run_together(Warp& warp, std::uint32_t limit) {
   std::uint32_t pc = warp.pc[std::countr_zero(active)];
   std::uint64_t steps = 0;
   const Op* const ops = program_.ops.data();
-  const auto leave = [&](std::uint32_t lanes, std::uint32_t at) {
-    for (std::uint32_t i = 0; i < kLanes; ++i) {
-      if ((lanes >> i & 1u) != 0) warp.pc[i] = at;
-    }
-  };
-  for (bool going = true; going;) {
+  for (;;) {
     const Op& op = ops[pc];
     line_ = op.line;
     ++steps;
@@ -280,51 +319,16 @@ void Machine::run_together(Warp& warp, std::uint32_t limit) {
         compute_predicated(warp, op);
       }
       if (++pc != limit) continue;
-      leave(active, pc);
-      break;
+    } else {
+      if (goes_back(op, pc) && warp.issued + steps > launch_.budget) {
+        throw Problem(Code::launch_timeout, "endless loop: a thread took more than {} instructions",
+                      launch_.budget);
+      }
+      pc = next_together(warp, program_, op, pc);
+      if (pc < limit) continue;
     }
-    const std::uint32_t holds = active & (op.predicate == kNowhere ? ~0u : holding(warp, op));
-    switch (op.kind) {
-      case Op::Kind::branch:
-        if (op.target <= pc && warp.issued + steps > launch_.budget) {
-          throw Problem(Code::launch_timeout, "endless loop: a thread took more than {} instructions",
-                        launch_.budget);
-        }
-        if (holds != active && holds != 0) {
-          leave(holds, op.target);
-          leave(active & ~holds, pc + 1);
-          going = false;
-          break;
-        }
-        pc = holds == 0 ? pc + 1 : op.target;
-        going = pc < limit;
-        if (!going) leave(active, pc);
-        break;
-      case Op::Kind::branch_table:
-        leave(active & ~holds, pc + 1);
-        for (std::uint32_t i = 0; i < kLanes; ++i) {
-          if ((holds >> i & 1u) == 0) continue;
-          const std::uint32_t index = warp.lanes<const std::uint32_t>(op.s[0])[i];
-          if (index >= op.targets) {
-            throw Problem(Code::launch_failed, "brx.idx: index {} of a table of {}", index, op.targets);
-          }
-          warp.pc[i] = program_.branch_targets[op.target + index];
-        }
-        going = false;
-        break;
-      case Op::Kind::exit:
-        warp.exited |= holds;
-        leave(active & ~holds, pc + 1);
-        going = holds == 0 && pc + 1 < limit;
-        ++pc;
-        break;
-      default:
-        warp.waiting |= holds;
-        leave(holds, pc);
-        leave(active & ~holds, pc + 1);
-        going = holds == 0 && pc + 1 < limit;
-        ++pc;
-    }
+    if (pc != kNever) send(warp, active, pc);
+    break;
   }
   warp.issued += steps;
   executed_ += steps * static_cast<std::uint64_t>(std::popcount(active));

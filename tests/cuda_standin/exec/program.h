@@ -88,7 +88,6 @@ struct Program {
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t register_bytes = 0;
-  std::uint32_t register_count = 0;
   std::uint64_t static_shared = 0;
   std::uint64_t local_bytes = 0;
   std::uint32_t windows = 0;

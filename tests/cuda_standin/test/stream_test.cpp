@@ -127,6 +127,22 @@ TEST(Streams, TheDefaultStreamIsOrderedWithBlockingOnes) {
   }
 }
 
+// 32 lanes of so much local memory are more than a std::vector holds: the task throws std::length_error.
+TEST(Devices, AnyExceptionOfATaskFailsItsDevice) {
+  configure("devices=2");
+  use_device(0);
+  const CUdeviceptr value = upload(std::vector<unsigned>{3});
+  const CUfunction greedy = kernel(ptx_of(".local .align 16 .b8 l[0x400000000000000];"), "k");
+  const CUstream stream = new_stream();
+  ASSERT_EQ(launch(greedy, {1, 1, 0, stream}, value), 0);
+  EXPECT_EQ(cuStreamSynchronize(stream), 999);
+  EXPECT_STRNE(standin_last_error(), "");
+  EXPECT_EQ(cuCtxSynchronize(), 999);
+  use_device(1);
+  const CUdeviceptr there = upload(std::vector<unsigned>{3});
+  EXPECT_EQ(launch_and_wait(kernel(kIncrement, "k"), {1, 1}, there), 0) << standin_last_error();
+}
+
 // Each thread adds one on its device and hands the number to the next device.
 TEST(Devices, HandOverByEvents) {
   configure("devices=4,seed=3");
