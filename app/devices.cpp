@@ -74,7 +74,9 @@ device::Inventory& Devices::inventory() {
         device::InventoryOptions{.cache = cache_directory(),
                                  .cuda_library = environment_variable("LOCKSTEP_CUDA_LIBRARY"),
                                  .nvrtc_library = environment_variable("LOCKSTEP_NVRTC_LIBRARY"),
-                                 .probe = probe_});
+                                 .probe = probe_,
+                                 .on_wait = [](const std::string& line) { std::cerr << line << '\n'; },
+                                 .on_stuck = end_stuck_process});
   }
   return *inventory_;
 }

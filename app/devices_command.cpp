@@ -5,11 +5,15 @@
 #include <optional>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "devices_text.h"
+#include "drill.h"
 #include "host.h"
+#include "model/zoo.h"
 #include "output.h"
+#include "train/job.h"
 
 namespace lockstep::app {
 namespace {
@@ -21,17 +25,21 @@ class DevicesCommand final : public Command {
         app.add_subcommand("devices", "List what this machine can compute with, and try each out");
     CLI::Option* const probe = devices_.add_probe(*parser);
     CLI::Option* const json = parser->add_flag("--json", json_, "Print one JSON object instead of a table");
-    parser
-        ->add_flag("--report", report_,
-                   "Prove every device fully, train on it for a moment, and print what we would like to know "
-                   "about it")
-        ->excludes(json)
-        ->excludes(probe);
+    CLI::Option* const report =
+        parser
+            ->add_flag("--report", report_,
+                       "Prove every device fully, train on it for a moment, and print what we would like to "
+                       "know about it")
+            ->excludes(json)
+            ->excludes(probe);
     parser
         ->add_option_function<std::string>(
             "--data", [this](const std::string& text) { data_ = given_path("--data", text); },
             "Where Fashion-MNIST is, for --report (default: Debian's)")
-        ->type_name("DIR");
+        ->type_name("DIR")
+        ->needs(report);
+    add_drill(*parser, drill_);
+    parser->get_option("--drill")->needs(report);
     return parser;
   }
 
@@ -39,7 +47,10 @@ class DevicesCommand final : public Command {
     if (report_) devices_.set_probe(device::ProbeKind::full);
     const Survey survey = survey_devices(devices_);
     if (report_) {
-      print_result(devices_report(make_report(survey)));
+      check_drill(survey);
+      const DevicesReport report = make_report(survey);
+      print_result(devices_report(report));
+      check_bits(report.trials);
     } else {
       print_result(json_ ? devices_json(survey) : devices_table(survey));
     }
@@ -48,25 +59,44 @@ class DevicesCommand final : public Command {
   }
 
  private:
+  // A drill that no device answers would be taken for one that did no harm.
+  void check_drill(const Survey& survey) const {
+    if (drill_ && std::ranges::none_of(survey.devices, [&](const SurveyedDevice& device) {
+          return device.what.name == drill_->device && device.exact();
+        }))
+      throw Error(Fault::usage, "--drill: {} is not among the devices that may compute", drill_->device);
+  }
+
   DevicesReport make_report(const Survey& survey) {
     DevicesReport report{.version = LOCKSTEP_VERSION, .system = operating_system(), .survey = survey};
     try {
       const data::Split data = data::load_mnist_like(data_.value_or(data::default_fashion_mnist_directory()));
-      for (const SurveyedDevice& device : survey.devices) {
-        if (!device.exact()) continue;
-        std::cerr << fmt::format("{}: {} steps of LeNet\n", device.what.name, kGoldenSteps);
-        report.trials.push_back(try_golden(devices_, device.what.name, data.train));
-      }
+      train::check_fits(model::lenet(), data.train);
+      report.golden_data = is_golden_data(data);
+      report.trials = make_trials(survey, data.train);
     } catch (const Error& error) {
-      if (error.fault() != Fault::data) throw;
+      if (error.fault() != Fault::data && error.fault() != Fault::usage) throw;
       report.not_tried = error.what();
     }
+    if (!report.golden_data) expect_those_of_the_first(report.trials);
     if (report.trials.empty() && report.not_tried.empty()) report.not_tried = "no device may compute";
     return report;
   }
 
+  std::vector<GoldenTrial> make_trials(const Survey& survey, const data::Dataset& data) {
+    std::vector<GoldenTrial> trials;
+    for (const std::vector<std::string>& crew : golden_crews(survey)) {
+      for (const auto& [rule, name] : arithmetic::kConvolutionRules) {
+        std::cerr << fmt::format("{}: {} steps of LeNet, {}\n", fmt::join(crew, "+"), kGoldenSteps, name);
+        trials.push_back(try_golden(devices_, {.devices = crew, .convolution = rule, .drill = drill_}, data));
+      }
+    }
+    return trials;
+  }
+
   Devices devices_;
   std::optional<std::filesystem::path> data_;
+  std::optional<DeviceDrill> drill_;
   bool json_ = false, report_ = false;
 };
 

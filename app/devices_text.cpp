@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "plan/device_list.h"
 #include "report/text_table.h"
 
 namespace lockstep::app {
@@ -51,27 +52,53 @@ std::string table(const Survey& survey) {
   return report::text_table(columns, rows);
 }
 
-std::string missing_lines(const Survey& survey) {
-  std::string text;
+// The last OpenCL device on the host's cores answers to as many names as it has units; one row is listed.
+std::string divisible_line(const Survey& survey) {
+  const auto is_opencl = [](const SurveyedDevice& d) { return plan::kind_of(d.what.name) == "opencl"; };
+  const auto last = std::ranges::find_if(survey.devices.rbegin(), survey.devices.rend(), is_opencl);
+  if (last == survey.devices.rend() || !last->exact() || !last->what.on_cores || last->what.units < 2)
+    return "";
+  const auto most = std::ranges::count_if(survey.devices, is_opencl) - 1 + last->what.units - 1;
+  return fmt::format("{0} computes on the host's cores and can be divided: {0} {1} opencl:{2}\n",
+                     last->what.name, last->what.units == 2 ? "and" : "to", most);
+}
+
+std::string lines_below(const Survey& survey) {
+  std::string text = divisible_line(survey);
   for (const std::string& line : survey.missing) text += plain(line) + '\n';
   return text.empty() ? "" : "\n" + text;
 }
 
 std::string trials_text(const DevicesReport& report) {
   if (report.trials.empty()) return fmt::format("not tried: {}\n", report.not_tried);
-  const std::vector<TextColumn> columns{{"device"}, {"ms a step", kRight}, {"same bits"}, {"weights"}};
+  const std::vector<TextColumn> columns{{"devices"},           {"convolution"}, {"packs", kRight},
+                                        {"ms a step", kRight}, {"same bits"},   {"weights"}};
   std::vector<Cells> rows;
   for (const GoldenTrial& t : report.trials) {
-    const bool done = t.failed.empty();
-    rows.push_back({t.device, done ? fmt::format("{:.2f}", t.seconds * kMillis) : "-",
-                    t.same_bits() ? "yes" : "no", done ? t.weights : plain(t.failed)});
+    Cells row{t.devices, std::string(arithmetic::name_of(t.convolution))};
+    if (t.done()) {
+      row.insert(row.end(),
+                 {fmt::format("{}", fmt::join(t.packs, "+")), fmt::format("{:.2f}", t.seconds * kMillis),
+                  t.same_bits() ? "yes" : "no", t.weights});
+    } else {
+      row.insert(row.end(), {"-", "-", "-", plain(t.failed)});
+    }
+    rows.push_back(std::move(row));
   }
   return report::text_table(columns, rows);
 }
 
+std::string expectation(const DevicesReport& report) {
+  using enum arithmetic::ConvolutionRule;
+  if (!report.golden_data)
+    return "other pictures than Fashion-MNIST; the weights should be those of the first device";
+  return fmt::format("Fashion-MNIST; the weights should be\n{} (fast) and {} (direct)", golden_weights(fast),
+                     golden_weights(direct));
+}
+
 }  // namespace
 
-std::string devices_table(const Survey& survey) { return table(survey) + missing_lines(survey); }
+std::string devices_table(const Survey& survey) { return table(survey) + lines_below(survey); }
 
 std::string devices_json(const Survey& survey) {
   Json json{{"devices", Json::array()}, {"missing", survey.missing}};
@@ -95,11 +122,11 @@ std::string devices_report(const DevicesReport& report) {
       "lockstep {}\n"
       "system: {}\n\n"
       "Devices, after the full probe:\n{}{}\n"
-      "LeNet, {} steps on Fashion-MNIST, minibatches of 256; the weights should be {}:\n{}\n"
+      "LeNet, {} steps with minibatches of 256 on {}:\n{}\n"
       "Please send this text to the issue tracker of the project, also if all is well: it is how we learn\n"
       "about devices that we do not have.\n",
-      report.version, report.system, table(report.survey), missing_lines(report.survey), kGoldenSteps,
-      golden_weights(), trials_text(report));
+      report.version, report.system, table(report.survey), lines_below(report.survey), kGoldenSteps,
+      expectation(report), trials_text(report));
 }
 
 }  // namespace lockstep::app

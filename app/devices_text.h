@@ -7,7 +7,7 @@
 
 namespace lockstep::app {
 
-// A table, then in words what is missing.
+// A table, then in words what can be divided and what is missing.
 std::string devices_table(const Survey& survey);
 
 // One object: devices of {name, kind, model, driver, memory, units, multiply_adds_per_second, exact,
@@ -18,6 +18,7 @@ struct DevicesReport {
   std::string version, system;
   Survey survey;
   std::vector<GoldenTrial> trials = {};
+  bool golden_data = true;     // they trained on Fashion-MNIST
   std::string not_tried = {};  // why there are no trials
 };
 

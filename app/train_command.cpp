@@ -215,8 +215,7 @@ class TrainCommand final : public Command {
     const train::Job job = train::job_of(config.job, data.train.size());
     std::cerr << idle_devices(*crew, job.batch, config.machine.shares);
 
-    // A GPU has little memory: does the training fit, before a run is made of it?
-    if (!plan::all_cpu(config.machine.devices)) train::make_training_runner(*crew, job, options.machine);
+    train::Training training(job, data, *crew, options);
 
     std::optional<AtomicFile> trace;
     if (flags_.trace) trace.emplace(*flags_.trace);
@@ -227,9 +226,8 @@ class TrainCommand final : public Command {
         resumed && options.resume
             ? RunFiles({resumed->run, std::move(resumed->lock), *options.resume}, file_options, model, config)
             : RunFiles(file_options, model, config);
-    options.observers = files.observers();
-    options.checkpoint = [&](const train::TrainState& state) { files.save_checkpoint(state); };
-    const train::TrainResult result = train::train(job, data, *crew, options);
+    const train::TrainResult result = training.run(
+        {files.observers(), [&](const train::TrainState& state) { files.save_checkpoint(state); }});
     const train::RunEnd end = files.finish(result, crew->names());
     if (trace) write_trace(*trace, result.traces);
     print_result(flags_.json ? json_of(end) : report::summary(end));

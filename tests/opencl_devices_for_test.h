@@ -14,17 +14,17 @@
 
 namespace lockstep {
 
-// OpenCL devices of one thread, which serve all cases: they compile their kernels once. None where this
-// machine has no such devices.
+// OpenCL devices of one thread, which serve all cases: they compile their kernels once. None, and a line that
+// says so, where this machine has no such devices.
 inline std::vector<std::unique_ptr<device::Device>> make_opencl_devices() {
   constexpr int kMost = 2;
   device::Inventory inventory({.cache = device::kernels_for_test()});
   const auto first = std::ranges::find_if(
       inventory.listed(), [](const device::Listed& d) { return d.name.starts_with("opencl:"); });
-  if (first == inventory.listed().end()) return {};
+  const bool divided = first != inventory.listed().end() && first->on_cores;
   std::vector<std::string> names;
-  const int parts = first->on_cores ? std::min(first->units, kMost) : 1;
-  for (int i = 0; i < parts; ++i) names.push_back(fmt::format("opencl:{}", i));
+  for (int i = 0; i < (divided ? std::min(first->units, kMost) : 1); ++i)
+    names.push_back(fmt::format("opencl:{}", i));
   try {
     return std::move(inventory.make(names, {.threads = 1, .bind = false}).devices);
   } catch (const Error& error) {

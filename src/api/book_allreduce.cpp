@@ -64,7 +64,7 @@ class Reduction {
                    .share = [this, d](int packs) {
                      return plan::deal_packs({0, packs}, crew_.size())[d];
                    }});
-    executable->reserve_inbox(exchange::inbox_floats(lists_[d]));
+    executable->expect(lists_[d]);
     // A pack a device; the exchange divides by the examples, so it is told of one.
     const device::StepInput of_packs{.minibatch = {.examples = packs_}};
     const device::StepInput of_one{.minibatch = {.examples = std::span(packs_).first(1)}};

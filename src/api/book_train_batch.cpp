@@ -74,8 +74,8 @@ void expect_replicas(const std::vector<Params>& device_params, const std::vector
 
 run::Runner& runner_for(Devices::Inside& devices, int examples) {
   if (!devices.runner || devices.most_examples < examples) {
-    devices.runner =
-        train::make_training_runner(*devices.crew, {.model = devices.model, .batch = examples}, {});
+    devices.runner = train::make_training_runner(*devices.crew, {.model = devices.model, .batch = examples},
+                                                 {}, static_cast<std::size_t>(examples));
     devices.most_examples = examples;
   }
   return *devices.runner;

@@ -70,12 +70,12 @@ TrainResult run_training(const TrainOptions& options) {
       .momentum = options.momentum};
   train::check_fits(job.model, data.train);
   train::check_fits(job.model, data.test);
-  Teller teller(options.on_epoch);
-  train::TrainOptions how{.observers = {&teller}};
+  train::TrainOptions how;
   if (!options.exchange.empty()) how.machine.exchange = &program::exchange::kind_named(options.exchange);
   if (options.start) how.start = to_inside(*options.start, job.model);
   const std::unique_ptr<run::Crew> crew = make_crew(options.devices, options.threads);
-  const train::TrainResult trained = train::train(job, data, *crew, how);
+  Teller teller(options.on_epoch);
+  const train::TrainResult trained = train::train(job, data, *crew, how, {.observers = {&teller}});
   TrainResult result{{}, crew->names(), to_public(trained.weights, job.model)};
   for (const train::EpochReport& report : trained.epochs) result.epochs.push_back(to_public(report));
   return result;

@@ -43,6 +43,8 @@ struct LoadOptions {
   bool alone = true;    // no other device takes part in the step
   bool trace = false;   // what the device does by itself is timed
   bool direct = false;  // numbers() of an exchange may lie in the device's memory: all others reach them
+  std::size_t inbox_floats = 0;  // the most that an exchange is known to need
+  double of_free_memory = 1;     // which a device may take in order to work on many packs at once
   // The device's part of a minibatch of so many packs.
   std::function<arithmetic::PackRange(int packs)> share = [](int packs) {
     return arithmetic::PackRange{0, packs};
@@ -94,8 +96,8 @@ class Executable {
   // ---- what an exchange needs. Others read and write numbers() in the host's memory; a device that computes
   // in memory of its own brings them there and back.
 
-  // Makes the inbox at least this large. Not during a step.
-  virtual void reserve_inbox(std::size_t floats) = 0;
+  // Makes room for what its list of an exchange needs. Not during a step.
+  virtual void expect(const program::exchange::List& list) = 0;
 
   // The numbers of a place, but for a verdict's, where others read or write them. They stay where they are.
   virtual std::span<float> numbers(const program::exchange::Place& place) = 0;
@@ -129,6 +131,9 @@ class Device {
   // Brings the calling thread, which is going to drive the device, to the device's cores; what it returns
   // brings it back. Null where there is nothing to do.
   [[nodiscard]] virtual std::unique_ptr<ThreadPlace> adopt_thread() = 0;
+
+  // What computes: another device where this one only passes things on to it.
+  virtual const Device& itself() const { return *this; }
 
   // Can it copy straight from the memory of `other`? If every device of a crew can from every other, all are
   // loaded with `direct`, and copy() is how numbers get from one to the other.

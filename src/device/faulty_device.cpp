@@ -4,10 +4,10 @@
 #include <bit>
 #include <chrono>
 #include <optional>
-#include <stdexcept>
 #include <thread>
 
 #include "base/error.h"
+#include "device/passing_on.h"
 
 namespace lockstep::device {
 namespace {
@@ -60,11 +60,11 @@ std::size_t update_segment(const program::Program& program) {
       "drill: a flip needs replicas that update all their parameters; leave the sharded optimizer out");
 }
 
-class FaultyExecutable final : public Executable {
+class FaultyExecutable final : public PassingExecutable {
  public:
   FaultyExecutable(std::unique_ptr<Executable> inner, const program::Program& program, const Drill& drill,
                    const std::function<void()>& hang)
-      : inner_(std::move(inner)),
+      : PassingExecutable(std::move(inner)),
         program_(program),
         drill_(drill),
         hang_(hang),
@@ -75,39 +75,9 @@ class FaultyExecutable final : public Executable {
     if (segment == 0) ++step_;
     const bool now = step_ == drill_.step;
     if (now && segment == spot_.segment && drill_.kind != Drill::Kind::flip) go_wrong(watcher);
-    const bool finite = inner_->run(segment, input, watcher);
+    const bool finite = inner().run(segment, input, watcher);
     if (now && segment == update_ && drill_.kind == Drill::Kind::flip) flip();
     return finite;
-  }
-
-  void upload(program::BufferId buffer, std::span<const float> values) override {
-    inner_->upload(buffer, values);
-  }
-  void download(program::BufferId buffer, std::span<float> values) const override {
-    inner_->download(buffer, values);
-  }
-  std::span<const float> parameter(program::BufferId buffer) const override {
-    return inner_->parameter(buffer);
-  }
-  void download_activation(program::BufferId buffer, int example, std::span<float> values) const override {
-    inner_->download_activation(buffer, example, values);
-  }
-  std::vector<std::int64_t> tally() const override { return inner_->tally(); }
-  bool works_in_background() const override { return inner_->works_in_background(); }
-  std::vector<WorkSpan> take_spans() override { return inner_->take_spans(); }
-  void reserve_inbox(std::size_t floats) override { inner_->reserve_inbox(floats); }
-  std::span<float> numbers(const program::exchange::Place& place) override { return inner_->numbers(place); }
-  void publish(std::span<const program::exchange::Place> places) override { inner_->publish(places); }
-  void deliver(std::span<const program::exchange::Place> places) override { inner_->deliver(places); }
-  bool joins_beside_work() const override { return inner_->joins_beside_work(); }
-  void join(std::span<const program::exchange::Join> joins, const StepInput& input) override {
-    inner_->join(joins, input);
-  }
-  bool check(std::span<const program::exchange::Range> gradients) override {
-    return inner_->check(gradients);
-  }
-  void update(std::span<const program::exchange::Update> updates, const StepInput& input) override {
-    inner_->update(updates, input);
   }
 
  private:
@@ -116,7 +86,7 @@ class FaultyExecutable final : public Executable {
     watcher.begin(program_.segments[spot_.segment].instructions[spot_.instruction]);
     switch (drill_.kind) {
       case Drill::Kind::fail:
-        throw std::runtime_error("drill: the device was told to fail here");
+        throw Error(Fault::device, "drill: the device was told to fail here");
       case Drill::Kind::hang:
         return hang_();
       case Drill::Kind::slow:
@@ -129,12 +99,11 @@ class FaultyExecutable final : public Executable {
   void flip() {
     const program::BufferId last = program_.parameters.back();
     std::vector<float> values(program_.buffers[static_cast<std::size_t>(last)].elements);
-    inner_->download(last, values);
+    download(last, values);
     values[0] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(values[0]) ^ 1U);
-    inner_->upload(last, values);
+    upload(last, values);
   }
 
-  const std::unique_ptr<Executable> inner_;
   const program::Program program_;
   const Drill drill_;
   const std::function<void()> hang_;
@@ -143,13 +112,11 @@ class FaultyExecutable final : public Executable {
   std::int64_t step_ = 0;
 };
 
-class FaultyDevice final : public Device {
+class FaultyDevice final : public PassingDevice {
  public:
   FaultyDevice(std::unique_ptr<Device> inner, const Drill& drill, std::function<void()> hang)
-      : inner_(std::move(inner)), drill_(drill), hang_(std::move(hang)) {}
+      : PassingDevice(*inner), inner_(std::move(inner)), drill_(drill), hang_(std::move(hang)) {}
 
-  std::string name() const override { return inner_->name(); }
-  std::string model() const override { return inner_->model(); }
   std::unique_ptr<Executable> load(const program::Program& program, const LoadOptions& options) override {
     std::unique_ptr<Executable> executable = inner_->load(program, options);
     // A program that exchanges no gradients evaluates, or replays a step to look at it.
@@ -160,9 +127,6 @@ class FaultyDevice final : public Device {
     if (!trains) return executable;
     return std::make_unique<FaultyExecutable>(std::move(executable), program, drill_, hang_);
   }
-  std::unique_ptr<ThreadPlace> adopt_thread() override { return inner_->adopt_thread(); }
-  bool reaches(const Device& other) const override { return inner_->reaches(other); }
-  void copy(std::span<const float> from, std::span<float> to) override { inner_->copy(from, to); }
 
  private:
   const std::unique_ptr<Device> inner_;

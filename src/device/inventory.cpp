@@ -1,11 +1,13 @@
 #include "device/inventory.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
 
+#include <fmt/format.h>
+
+#include "base/deadline.h"
 #include "base/error.h"
 #include "device/cpu/cpu_device.h"
 #include "device/gpu/cuda/cuda_driver.h"
@@ -14,25 +16,28 @@
 #include "device/gpu/probe.h"
 #include "device/gpu/proof.h"
 #include "device/gpu/rate.h"
+#include "plan/device_list.h"
 
 namespace lockstep::device {
 namespace {
 
-struct Name {
-  std::string kind;
-  int index;
-};
-
-Name split(const std::string& name) {
-  const std::size_t colon = name.find(':');
-  Name result{name.substr(0, colon), 0};
-  check(colon != std::string::npos, "'{}' is no name of a device", name);
-  std::from_chars(name.data() + colon + 1, name.data() + name.size(), result.index);
-  return result;
+gpu::CacheOptions kernels_in(const InventoryOptions& options) {
+  gpu::CacheOptions cache(options.cache);
+  cache.on_compile = [&options](const std::string& device) {
+    options.on_wait(options.cache.empty()
+                        ? fmt::format("{}: compiling its kernels", device)
+                        : fmt::format("{}: compiling its kernels; the next start finds them in {}", device,
+                                      options.cache.string()));
+  };
+  return cache;
 }
 
-gpu::opencl::Choice::Options opencl_options(const InventoryOptions& options, int threads) {
-  return {threads, options.cache};
+// Until the device has answered.
+Deadline answer_of(const gpu::Driver& driver, const InventoryOptions& options) {
+  return Deadline(options.timeout, [&options, name = driver.facts().name] {
+    options.on_stuck(fmt::format("{}: no answer for {} s while it proves its arithmetic", name,
+                                 std::chrono::duration<double>(options.timeout).count()));
+  });
 }
 
 // What an action says is wrong, or what it throws.
@@ -57,10 +62,9 @@ struct Inventory::Kinds {
   explicit Kinds(const InventoryOptions& options) : proofs(options.cache) {
     // A driver that fails is one that is not there: the others still are.
     no_cuda = problem_of([&] { return find_cuda(options); });
+    if (!no_cuda.empty()) missing.push_back(no_cuda);
     no_opencl = problem_of([&] { return find_opencl(); });
-    for (const std::string* problem : {&no_cuda, &no_opencl}) {
-      if (!problem->empty()) missing.push_back(*problem);
-    }
+    if (!no_opencl.empty()) missing.push_back(no_opencl);
   }
 
   // Both return why there is nothing, in one line.
@@ -76,8 +80,14 @@ struct Inventory::Kinds {
     std::string problem;
     opencl = gpu::opencl::Library::open(problem);
     if (opencl) {
-      opencl_devices = opencl->devices();
-      if (opencl_devices.empty()) problem = "OpenCL has no devices (no driver is installed for it)";
+      auto [devices, left_out] = gpu::opencl::find_devices(opencl->api());
+      opencl_devices = std::move(devices);
+      if (!opencl_devices.empty())
+        missing.insert(missing.end(), left_out.begin(), left_out.end());
+      else if (left_out.empty())
+        problem = "OpenCL has no devices (no driver is installed for it)";
+      else
+        problem = fmt::format("{}", fmt::join(left_out, "; "));
     }
     for (const gpu::opencl::Found& found : opencl_devices)
       listed.push_back(listed_from(found.facts,
@@ -97,7 +107,8 @@ struct Inventory::Kinds {
   std::string no_cuda, no_opencl;  // why not; empty: there are some
   std::vector<std::string> missing;
   gpu::Proofs proofs;
-  std::set<std::string> proven;  // to this process
+  std::set<std::string> proven;                               // to this process
+  std::map<std::string, std::unique_ptr<gpu::Driver>> ready;  // of CUDA devices that are proven but not made
 };
 
 Inventory::Inventory(InventoryOptions options) : options_(std::move(options)) {}
@@ -126,6 +137,7 @@ void Inventory::prove(gpu::Driver& driver) {
   const bool full = options_.probe == ProbeKind::full;
   if (kinds().proven.contains(driver.facts().name)) return;
   if (full || !kinds().proofs.known(driver)) {
+    const Deadline answer = answer_of(driver, options_);
     gpu::expect_exact(driver, full ? gpu::kFullCases : gpu::kUsualCases);
     kinds().proofs.remember(driver);
   }
@@ -133,6 +145,7 @@ void Inventory::prove(gpu::Driver& driver) {
 }
 
 std::unique_ptr<gpu::Driver> Inventory::make_cuda(const std::string& name) {
+  if (auto ready = kinds().ready.extract(name)) return std::move(ready.mapped());
   const std::vector<gpu::cuda::Found>& found = kinds().cuda_devices;
   const auto device = std::ranges::find(found, name, [](const gpu::cuda::Found& f) { return f.facts.name; });
   if (device == found.end()) {
@@ -140,22 +153,21 @@ std::unique_ptr<gpu::Driver> Inventory::make_cuda(const std::string& name) {
     throw Error(Fault::usage, "there is no device {}; there {} cuda:0{}", name,
                 found.size() == 1 ? "is" : "are", found.size() == 1 ? "" : " to " + found.back().facts.name);
   }
-  return gpu::cuda::make_cuda_driver(kinds().cuda, {.found = *device,
-                                                    .nvrtc_library = options_.nvrtc_library,
-                                                    .cache = options_.cache,
-                                                    .log_directory = options_.cache});
+  return gpu::cuda::make_cuda_driver(
+      kinds().cuda,
+      {.found = *device, .nvrtc_library = options_.nvrtc_library, .cache = kernels_in(options_)});
 }
 
-MadeDevices Inventory::make(const std::vector<std::string>& names, const CrewOptions& options) {
-  std::map<std::string, std::vector<std::string>> of_kind;
-  for (const std::string& name : names) of_kind[split(name).kind].push_back(name);
+MadeDevices Inventory::make(const std::vector<std::string>& names, const MakeOptions& options) {
+  std::map<std::string_view, std::vector<std::string>> of_kind;
+  for (const std::string& name : names) of_kind[plan::kind_of(name)].push_back(name);
   const std::vector<std::string>&cpus = of_kind["cpu"], &opencls = of_kind["opencl"];
   std::map<std::string, std::unique_ptr<Device>> made;
   int on_cores = static_cast<int>(cpus.size());
   std::optional<gpu::opencl::Choice> opencl;
   if (!opencls.empty()) {
     opencl.emplace(kinds().opencl_devices, kinds().no_opencl);
-    for (const std::string& name : opencls) opencl->add(name, split(name).index);
+    for (const std::string& name : opencls) opencl->add(name);
     on_cores += opencl->on_cores();
   }
   const int threads = cpu::threads_of_each(std::max(1, on_cores), options.threads);
@@ -177,7 +189,7 @@ MadeDevices Inventory::make(const std::vector<std::string>& names, const CrewOpt
   for (const std::string& name : of_kind["cuda"]) add(name, make_cuda(name));
   if (opencl) {
     std::vector<std::unique_ptr<gpu::Driver>> drivers =
-        opencl->make(kinds().opencl, opencl_options(options_, threads));
+        opencl->make(kinds().opencl, {threads, kernels_in(options_)});
     for (std::size_t i = 0; i < opencls.size(); ++i) add(opencls[i], std::move(drivers[i]));
   }
   MadeDevices result;
@@ -192,12 +204,12 @@ MadeDevices Inventory::make(const std::vector<std::string>& names, const CrewOpt
 // All of a device by itself.
 std::unique_ptr<gpu::Driver> Inventory::make_proven(const std::string& name) {
   std::unique_ptr<gpu::Driver> driver;
-  if (split(name).kind == "cuda") {
+  if (plan::kind_of(name) == "cuda") {
     driver = make_cuda(name);
   } else {
     gpu::opencl::Choice choice(kinds().opencl_devices, kinds().no_opencl);
-    choice.add(name, split(name).index);
-    driver = std::move(choice.make(kinds().opencl, opencl_options(options_, cpu::usable_cores())).front());
+    choice.add(name);
+    driver = std::move(choice.make(kinds().opencl, {cpu::usable_cores(), kernels_in(options_)}).front());
   }
   prove(*driver);
   return driver;
@@ -205,7 +217,9 @@ std::unique_ptr<gpu::Driver> Inventory::make_proven(const std::string& name) {
 
 std::string Inventory::refusal(const std::string& name) {
   return problem_of([&] {
-    make_proven(name);
+    std::unique_ptr<gpu::Driver> driver = make_proven(name);
+    // One of OpenCL depends on who shares the cores.
+    if (plan::kind_of(name) == "cuda") kinds().ready[name] = std::move(driver);
     return std::string();
   });
 }
@@ -213,7 +227,9 @@ std::string Inventory::refusal(const std::string& name) {
 Inventory::Trial Inventory::try_out(const std::string& name) {
   Trial trial;
   trial.refused = problem_of([&] {
-    trial.multiply_adds = gpu::fma_rate(*make_proven(name));
+    const std::unique_ptr<gpu::Driver> driver = make_proven(name);
+    const Deadline answer = answer_of(*driver, options_);
+    trial.multiply_adds = gpu::fma_rate(*driver);
     return std::string();
   });
   return trial;

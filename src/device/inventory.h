@@ -25,6 +25,12 @@ struct InventoryOptions {
   std::string cuda_library = {};     // instead of the driver's own
   std::string nvrtc_library = {};    // instead of where toolkits put it
   ProbeKind probe = ProbeKind::usual;
+  // Told, in one line, what takes long.
+  std::function<void(const std::string&)> on_wait = [](const std::string&) {};
+  // A device that does not answer for so long while it proves itself is named to on_stuck, which may end the
+  // process and must not throw.
+  std::chrono::nanoseconds timeout = std::chrono::seconds(60);
+  std::function<void(const std::string&)> on_stuck = [](const std::string&) {};
 };
 
 // A device of this machine, whether it may compute or not.
@@ -40,7 +46,7 @@ struct Listed {
 };
 
 // How devices that compute on this host's cores live together.
-struct CrewOptions {
+struct MakeOptions {
   int threads = 0;  // of each; 0: the usable cores divided among them, at least 1
   std::string target = {};
   bool bind = true;
@@ -63,7 +69,8 @@ class Inventory {
   // GPUs and what else speaks their languages. Opens the drivers' libraries when it is first asked.
   const std::vector<Listed>& listed();
 
-  // Why there are no devices of a kind, a line each: "no CUDA driver found (...)".
+  // Why there are no devices of a kind, a line each: "no CUDA driver found (...)"; and what was left out of a
+  // kind because it fails.
   const std::vector<std::string>& missing();
 
   // GPUs in the order they are given out: CUDA first, then those of OpenCL.
@@ -72,9 +79,9 @@ class Inventory {
   // One device a name, in order. An OpenCL device that computes on this host's cores can stand for several
   // names, each of which gets a part of the cores. Throws Error(usage) for a name that is not there, with
   // those that are; Error(device) for one that is there but may not or cannot compute.
-  MadeDevices make(const std::vector<std::string>& names, const CrewOptions& options);
+  MadeDevices make(const std::vector<std::string>& names, const MakeOptions& options);
 
-  // Why a device may not compute, in one line; nothing if it may.
+  // Why a device may not compute, in one line; nothing if it may. A CUDA device is then ready to be made.
   std::string refusal(const std::string& name);
 
   // Multiply-adds a second that a device reaches, or why it may not compute.

@@ -25,7 +25,7 @@ LoneExchange::LoneExchange(Options options, const exchange::Kind& kind) : option
   // on the workers: memory belongs where it is touched first
   options_.crew.run([&](int device) {
     const auto d = static_cast<std::size_t>(device);
-    options_.executables[d]->reserve_inbox(exchange::inbox_floats(lists_[d]));
+    options_.executables[d]->expect(lists_[d]);
   });
 }
 

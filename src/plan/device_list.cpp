@@ -188,6 +188,14 @@ std::string to_text(const std::vector<std::string>& names) {
 
 std::string_view kind_of(std::string_view name) { return name.substr(0, name.find(':')); }
 
+int index_of(std::string_view name) {
+  const std::size_t colon = name.find(':');
+  const std::optional<int> index =
+      colon == std::string_view::npos ? std::nullopt : number(name.substr(colon + 1));
+  check(index.has_value(), "'{}' is no name of a device", name);
+  return *index;
+}
+
 bool all_cpu(const std::vector<std::string>& names) {
   return std::ranges::all_of(names, [](const std::string& name) { return kind_of(name) == "cpu"; });
 }

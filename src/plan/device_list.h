@@ -43,6 +43,9 @@ std::string to_text(const std::vector<std::string>& names);
 // "opencl" of opencl:1.
 std::string_view kind_of(std::string_view name);
 
+// 1 of opencl:1. Requires: a name as the lists above have it.
+int index_of(std::string_view name);
+
 // Are they all CPU devices?
 bool all_cpu(const std::vector<std::string>& names);
 

@@ -124,6 +124,14 @@ TEST(DeviceList, TheShortestTextGivesTheNamesBack) {
   }
 }
 
+TEST(DeviceList, NamesHaveAKindAndAnIndex) {
+  EXPECT_EQ(kind_of("opencl:12"), "opencl");
+  EXPECT_EQ(index_of("opencl:12"), 12);
+  for (const char* name : {"opencl", "opencl:", "opencl:x", "opencl:1x", "opencl:-1", "opencl:99999999999"})
+    EXPECT_EQ(refusal_of(Fault::ours, [=] { index_of(name); }),
+              fmt::format("defect: '{}' is no name of a device", name));
+}
+
 TEST(DeviceList, RefusesInOneLineWhatMakesNoSense) {
   const std::pair<const char*, const char*> cases[] = {{"0", "no device at all"},
                                                        {"0xcpu", "no device at all"},

@@ -1,6 +1,7 @@
 #include "run/crew.h"
 
 #include <algorithm>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -68,7 +69,13 @@ Crew::Crew(std::vector<device::Device*> devices, Options options)
       if (d > 0) places_[static_cast<std::size_t>(d)] = device(d).adopt_thread();
     });
   }
-  watch_ = std::thread([this] { watch(); });
+  try {
+    watch_ = std::thread([this] { watch(); });
+  } catch (const std::system_error& error) {
+    throw Error(Fault::device,
+                "no thread could be started to watch the devices ({}); ask for fewer with --threads",
+                error.code().message());
+  }
 }
 
 Crew::~Crew() {
@@ -120,8 +127,10 @@ void Crew::work_on(int device, const std::function<void(int)>& work) {
     error = std::make_exception_ptr(Error(e.fault(), "{}", placed(device, e.what())));
   } catch (const std::bad_alloc&) {
     error = std::current_exception();
-  } catch (const std::exception& e) {
-    error = std::make_exception_ptr(Error(Fault::device, "{}", placed(device, e.what())));
+  } catch (const std::exception& e) {  // no failure of the world's: those are Errors
+    error = std::make_exception_ptr(Error(Fault::ours, "{}", placed(device, e.what())));
+  } catch (...) {
+    error = std::current_exception();
   }
   activity.working = false;
   if (!error) return;
@@ -180,23 +189,23 @@ void Crew::watch() {
   }
 }
 
-// One line about those that have not moved for a timeout and those who wait for them, or nothing.
+// One line about those that have not moved for a timeout and those who wait for them, or nothing. Who waits
+// for somebody that still computes is not stuck, and a slow device is not either; where all wait, it is for
+// each other.
 std::string Crew::stuck_workers(std::vector<int>& still) const {
-  if (std::ranges::all_of(still, [](int slices) { return slices < kSlices; })) return {};
   std::string culprits, victims;
-  bool somebody_computes = false;
+  bool all_wait = true;
   for (std::size_t d = 0; d < still.size(); ++d) {
     if (!activities_[d].working) continue;
     const bool waiting = activities_[d].waiting;
-    somebody_computes = somebody_computes || !waiting;
+    all_wait = all_wait && waiting && still[d] >= kSlices;
     if (!waiting && still[d] < kSlices) continue;
-    still[d] = 0;
     std::string& text = waiting ? victims : culprits;
     text +=
         fmt::format("{}{} ({})", text.empty() ? "" : "; ", devices_[d]->name(), doing(static_cast<int>(d)));
   }
-  // Others wait for somebody who still computes: a slow device is no stuck one.
-  if (culprits.empty() && (victims.empty() || somebody_computes)) return {};
+  if (culprits.empty() && (victims.empty() || !all_wait)) return {};
+  std::ranges::fill(still, 0);  // the next report is a timeout away
   const double seconds = std::chrono::duration<double>(options_.timeout).count();
   return fmt::format("no progress for {} s: {}{}{}", seconds, culprits,
                      culprits.empty() || victims.empty() ? "" : "; held up by it: ", victims);

@@ -55,6 +55,7 @@ class Crew {
   // More threads than cores.
   bool shares_cores() const { return options_.share_cores; }
   int size() const { return static_cast<int>(devices_.size()); }
+  const Options& options() const { return options_; }
   device::Device& device(int index) { return *devices_[static_cast<std::size_t>(index)]; }
   std::vector<std::string> names() const;
   // Are they all of one kind and model, and so equally fast?

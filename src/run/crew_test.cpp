@@ -8,8 +8,10 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/refusal_for_test.h"
 #include "device/cpu/cpu_device.h"
 #include "device/faulty_device.h"
+#include "device/passing_on.h"
 #include "program/compile.h"
 #include "run/runner.h"
 
@@ -128,6 +130,59 @@ TEST(Crew, AHangIsReportedWithWhoDoesWhatAndWhoWaits) {
                                "cpu:1); cpu:2 (step 2, "));
   EXPECT_THAT(error, testing::EndsWith(", waiting for cpu:1)"));
   EXPECT_THAT(error, testing::Not(HasSubstr("\n")));
+}
+
+// Whose numbers cannot be had.
+class SilentDevice final : public device::PassingDevice {
+ public:
+  SilentDevice(std::unique_ptr<device::Device> inner, std::function<void()> hang)
+      : PassingDevice(*inner), inner_(std::move(inner)), hang_(std::move(hang)) {}
+
+  std::unique_ptr<device::Executable> load(const program::Program& program,
+                                           const device::LoadOptions& options) override {
+    return std::make_unique<Executable>(inner_->load(program, options), hang_);
+  }
+
+ private:
+  class Executable final : public device::PassingExecutable {
+   public:
+    Executable(std::unique_ptr<device::Executable> inner, const std::function<void()>& hang)
+        : PassingExecutable(std::move(inner)), hang_(hang) {}
+    void download(program::BufferId, std::span<float>) const override { hang_(); }
+
+   private:
+    const std::function<void()>& hang_;
+  };
+
+  const std::unique_ptr<device::Device> inner_;
+  const std::function<void()> hang_;
+};
+
+TEST(Crew, ADeviceThatDoesNotGiveItsWeightsIsReported) {
+  std::promise<void> released;
+  auto devices = device::cpu::make_cpu_devices({.names = {"cpu:0", "cpu:1"}, .threads = 1, .bind = false});
+  devices[1] = std::make_unique<SilentDevice>(std::move(devices[1]), [&] { released.get_future().wait(); });
+  Crew crew(
+      std::move(devices),
+      {.timeout = 300ms, .on_stuck = [&](const std::string&) { released.set_value(); }, .share_cores = true});
+  const Runner runner(crew, program::compile_training(small_model()), {.most_examples = kBatch});
+  EXPECT_EQ(refusal_of(Fault::device, [&] { runner.download(1); }),
+            "no progress for 0.3 s: cpu:1 (outside of training)");
+}
+
+TEST(Crew, WhatIsNoErrorIsOurDefect) {
+  Crew crew(devices_with({}), {.timeout = kNever, .on_stuck = never_stuck, .share_cores = true});
+  EXPECT_EQ(
+      refusal_of(
+          Fault::ours,
+          [&] { crew.run([](int device) { std::vector<int>(1).at(static_cast<std::size_t>(device) % 2); }); })
+          .substr(0, 28),
+      "cpu:1: outside of training: ");
+  Crew other(devices_with({}), {.timeout = kNever, .on_stuck = never_stuck, .share_cores = true});
+  EXPECT_THROW(other.run([](int device) {
+    if (device == 1) throw 7;
+  }),
+               int);
 }
 
 Weights weights_of(Crew& crew, int device, int steps) {

@@ -63,6 +63,14 @@ Runner::Runner(std::unique_ptr<Crew> own, Crew* crew, std::vector<program::Progr
   check(static_cast<int>(programs_.size()) == crew_->size(), "{} programs for {} devices", programs_.size(),
         crew_->size());
   workers_.resize(programs_.size());
+  // What the exchanges need is planned with the rest, and there before the first step.
+  const bool exchanges = std::ranges::any_of(program().segments, [](const program::Segment& segment) {
+    return segment.over == program::Segment::Over::exchange;
+  });
+  for (const int examples : {options_.most_examples, options_.last_examples}) {
+    if (exchanges && examples > 0)
+      lists_.try_emplace(arithmetic::pack_count(examples), make_lists(arithmetic::pack_count(examples)));
+  }
   const auto start = StepClock::Clock::now();
   crew_->run([&](int device) {
     const auto d = static_cast<std::size_t>(device);
@@ -73,16 +81,14 @@ Runner::Runner(std::unique_ptr<Crew> own, Crew* crew, std::vector<program::Progr
                                                                .alone = crew_->size() == 1,
                                                                .trace = options_.trace,
                                                                .direct = crew_->direct(),
+                                                               .inbox_floats = most_inbox_floats(device),
+                                                               .of_free_memory = options_.of_free_memory,
                                                                .share = share});
+    for (const auto& [packs, lists] : lists_) executable(device).expect(lists[d]);
     workers_[d]->trace.device = crew_->device(device).name();
     if (options_.trace) workers_[d]->clock.keep(&workers_[d]->trace, start);
   });
   if (options_.record) hashes_.resize(program().parameters.size());
-  // What an exchange of whole minibatches needs is there before the first step, too.
-  const bool exchanges = std::ranges::any_of(program().segments, [](const program::Segment& segment) {
-    return segment.over == program::Segment::Over::exchange;
-  });
-  if (exchanges) lists_for(arithmetic::pack_count(options_.most_examples));
 }
 
 Runner::Runner(Crew& crew, std::vector<program::Program> programs, const RunnerOptions& options)
@@ -91,8 +97,9 @@ Runner::Runner(Crew& crew, std::vector<program::Program> programs, const RunnerO
 Runner::Runner(Crew& crew, const program::Program& program, const RunnerOptions& options)
     : Runner(nullptr, &crew, std::vector(static_cast<std::size_t>(crew.size()), program), options) {}
 
-Runner::Runner(device::Device& device, const program::Program& program, const RunnerOptions& options)
-    : Runner(std::make_unique<Crew>(std::vector{&device}), nullptr, {program}, options) {}
+Runner::Runner(device::Device& device, const program::Program& program, const RunnerOptions& options,
+               const Crew::Options& crew)
+    : Runner(std::make_unique<Crew>(std::vector{&device}, crew), nullptr, {program}, options) {}
 
 Runner::~Runner() = default;
 
@@ -109,42 +116,51 @@ void Runner::upload(const Weights& weights) {
   });
 }
 
-void Runner::upload_velocity(const Weights& velocity) {
-  for (std::size_t d = 0; d < workers_.size(); ++d) {
-    for (const program::Sum& sum : programs_[d].sums) {
-      if (sum.velocity < 0) continue;
-      const auto at =
-          std::ranges::find(programs_[d].parameters, sum.parameter) - programs_[d].parameters.begin();
-      workers_[d]->executable->upload(sum.velocity,
-                                      std::span(velocity.at(static_cast<std::size_t>(at)))
-                                          .subspan(sum.velocity_first, elements(programs_[d], sum.velocity)));
-    }
+// Calls action(executable, buffer, numbers) for the parts of `velocity` that a device has.
+template <class Numbers, class Action>
+void Runner::for_velocity_of(int device, Numbers& velocity, Action action) const {
+  const program::Program& program = programs_[static_cast<std::size_t>(device)];
+  for (const program::Sum& sum : program.sums) {
+    if (sum.velocity < 0) continue;
+    const auto at = std::ranges::find(program.parameters, sum.parameter) - program.parameters.begin();
+    action(*workers_[static_cast<std::size_t>(device)]->executable, sum.velocity,
+           std::span(velocity.at(static_cast<std::size_t>(at)))
+               .subspan(sum.velocity_first, elements(program, sum.velocity)));
   }
+}
+
+void Runner::upload_velocity(const Weights& velocity) {
+  crew_->run([&](int device) {
+    for_velocity_of(device, velocity,
+                    [](device::Executable& executable, program::BufferId id, std::span<const float> numbers) {
+                      executable.upload(id, numbers);
+                    });
+  });
 }
 
 Weights Runner::download(int device) const {
   Weights weights;
-  for (const program::BufferId id : program().parameters) {
-    weights.emplace_back(elements(program(), id));
-    workers_.at(static_cast<std::size_t>(device))->executable->download(id, weights.back());
-  }
+  for (const program::BufferId id : program().parameters) weights.emplace_back(elements(program(), id));
+  crew_->run([&](int d) {
+    if (d != device) return;
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      workers_[static_cast<std::size_t>(d)]->executable->download(program().parameters[i], weights[i]);
+  });
   return weights;
 }
 
 Weights Runner::download_velocity() const {
   Weights velocity;
-  if (program().velocities.empty()) return velocity;
+  if (std::ranges::all_of(programs_, [](const program::Program& p) { return p.velocities.empty(); }))
+    return velocity;
   for (const program::BufferId id : program().parameters) velocity.emplace_back(elements(program(), id));
-  for (std::size_t d = workers_.size(); d-- > 0;) {
-    for (const program::Sum& sum : programs_[d].sums) {
-      if (sum.velocity < 0) continue;
-      const auto at =
-          std::ranges::find(programs_[d].parameters, sum.parameter) - programs_[d].parameters.begin();
-      workers_[d]->executable->download(
-          sum.velocity, std::span(velocity[static_cast<std::size_t>(at)])
-                            .subspan(sum.velocity_first, elements(programs_[d], sum.velocity)));
-    }
-  }
+  crew_->run([&](int device) {
+    if (device > 0 && !options_.shard_optimizer) return;  // all have the same
+    for_velocity_of(device, velocity,
+                    [](device::Executable& executable, program::BufferId id, std::span<float> numbers) {
+                      executable.download(id, numbers);
+                    });
+  });
   return velocity;
 }
 
@@ -152,18 +168,30 @@ std::vector<arithmetic::PackRange> Runner::shares_of(int packs) const {
   return plan::deal_packs({0, packs}, crew_->size(), options_.shares);
 }
 
-const std::vector<exchange::List>& Runner::lists_for(int packs) {
-  const auto found = lists_.find(packs);
-  if (found != lists_.end()) return found->second;
+std::vector<exchange::List> Runner::make_lists(int packs) const {
   exchange::Setting setting = program::sums_of(program());
   setting.packs = packs;
   setting.shares = shares_of(packs);
   setting.shard_optimizer = options_.shard_optimizer;
   setting.smallest_group = smallest_group(*crew_);
-  std::vector<exchange::List> lists = options_.emit(setting, shards_);
-  for (std::size_t d = 0; d < workers_.size(); ++d)
-    workers_[d]->executable->reserve_inbox(exchange::inbox_floats(lists[d]));
-  return lists_[packs] = std::move(lists);
+  return options_.emit(setting, shards_);
+}
+
+std::size_t Runner::most_inbox_floats(int device) const {
+  std::size_t most = 0;
+  for (const auto& [packs, lists] : lists_)
+    most = std::max(most, exchange::inbox_floats(lists[static_cast<std::size_t>(device)]));
+  return most;
+}
+
+const std::vector<exchange::List>& Runner::lists_for(int packs) {
+  const auto [found, fresh] = lists_.try_emplace(packs);
+  if (fresh) {
+    found->second = make_lists(packs);
+    crew_->run(
+        [&](int device) { executable(device).expect(found->second[static_cast<std::size_t>(device)]); });
+  }
+  return found->second;
 }
 
 StepResult Runner::step(const device::StepInput& input) {

@@ -25,11 +25,13 @@ struct StepResult {
 
 struct RunnerOptions {
   int most_examples = 256;
+  int last_examples = 0;  // of a smaller minibatch that is going to come, too; 0: there is none
   device::Order order = device::Order::pack;
   const program::exchange::Kind* exchange = nullptr;  // null: the best
   bool shard_optimizer = false;  // the programs must be compiled so, with the same exchange
   bool record = false;           // hash every parameter after each step, the tensors dealt over the devices
   bool trace = false;            // keep what every device did and when
+  double of_free_memory = 1;     // see device::LoadOptions
   bool numbered = true;          // steps are those of a training; messages name them
   std::vector<double> shares = {};  // packs go to devices in these proportions; empty: equal shares
 
@@ -45,8 +47,9 @@ class Runner {
   Runner(Crew& crew, std::vector<program::Program> programs, const RunnerOptions& options);
   // The same program on every device.
   Runner(Crew& crew, const program::Program& program, const RunnerOptions& options);
-  // On one device.
-  Runner(device::Device& device, const program::Program& program, const RunnerOptions& options);
+  // On one device, with a crew of its own.
+  Runner(device::Device& device, const program::Program& program, const RunnerOptions& options,
+         const Crew::Options& crew = {});
 
   ~Runner();
   Runner(const Runner&) = delete;
@@ -75,7 +78,11 @@ class Runner {
 
   Runner(std::unique_ptr<Crew> own, Crew* crew, std::vector<program::Program> programs,
          const RunnerOptions& options);
+  template <class Numbers, class Action>
+  void for_velocity_of(int device, Numbers& velocity, Action action) const;
   std::vector<arithmetic::PackRange> shares_of(int packs) const;
+  std::vector<program::exchange::List> make_lists(int packs) const;
+  std::size_t most_inbox_floats(int device) const;
   const std::vector<program::exchange::List>& lists_for(int packs);
   void run_step(int device, const device::StepInput& input, const program::exchange::List& list);
   void hash_own_parameters(int device);

@@ -9,7 +9,7 @@ namespace lockstep::run {
 struct TraceSpan {
   enum class Lane { compute, exchange, wait };
   Lane lane = Lane::compute;
-  std::string name;  // "packs", "send linear1.weight to cpu:1", "wait for cpu:0"
+  std::string name;  // "packs", "post messages", "wait for other devices"
   std::int64_t step = 0;
   double start = 0, end = 0;  // seconds since the start of the trace
 };

@@ -1,11 +1,15 @@
 #include "train/calibrate.h"
 
+#include <chrono>
+#include <thread>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "device/cpu/cpu_device.h"
 #include "device/cpu/kernels.h"
 #include "device/faulty_device.h"
+#include "device/passing_on.h"
 #include "model/zoo.h"
 
 namespace lockstep::train {
@@ -55,6 +59,41 @@ TEST(Calibrate, DevicesOfOtherKindsAreMeasuredAndADrillIsSpared) {
   const std::vector<double> shares = shares_for(*mixed.crew, kJob, {}, pictures(64));
   ASSERT_EQ(shares.size(), 2U);
   for (const double share : shares) EXPECT_GT(share, 0);
+}
+
+// Rests before every segment, many times as long as the segment takes.
+class RestingDevice final : public device::PassingDevice {
+ public:
+  explicit RestingDevice(std::unique_ptr<device::Device> inner)
+      : PassingDevice(*inner), inner_(std::move(inner)) {}
+
+  std::string name() const override { return "opencl:0"; }
+  std::unique_ptr<device::Executable> load(const program::Program& program,
+                                           const device::LoadOptions& options) override {
+    return std::make_unique<Executable>(inner_->load(program, options));
+  }
+
+ private:
+  struct Executable final : device::PassingExecutable {
+    using PassingExecutable::PassingExecutable;
+    bool run(std::size_t segment, const device::StepInput& input, device::Watcher& watcher) override {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      return PassingExecutable::run(segment, input, watcher);
+    }
+  };
+
+  const std::unique_ptr<device::Device> inner_;
+};
+
+TEST(Calibrate, TheFasterDeviceGetsMore) {
+  for (const std::size_t slow : {0U, 1U}) {
+    auto devices = device::cpu::make_cpu_devices({.names = {"cpu:0", "cpu:1"}, .threads = 1, .bind = false});
+    devices[slow] = std::make_unique<RestingDevice>(std::move(devices[slow]));
+    run::Crew crew(std::move(devices), {.share_cores = true});
+    const std::vector<double> shares = shares_for(crew, kJob, {}, pictures(64));
+    ASSERT_EQ(shares.size(), 2U);
+    EXPECT_GT(shares[1 - slow], 2 * shares[slow]);
+  }
 }
 
 }  // namespace

@@ -64,7 +64,8 @@ Divergence find_divergence(device::Device& device, const model::Model& model, ru
   const std::span<const std::uint32_t> examples = input.minibatch.examples;
   run::Runner replay(
       device, replay_program(model),
-      {.most_examples = static_cast<int>(std::min(kSlice, examples.size())), .order = device::Order::layer});
+      {.most_examples = static_cast<int>(std::min(kSlice, examples.size())), .order = device::Order::layer},
+      failed.crew().options());
   replay.upload(failed.download());
   const auto packs =
       std::ranges::find(replay.program().segments, program::Segment::Over::packs, &program::Segment::over);

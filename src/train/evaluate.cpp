@@ -12,6 +12,9 @@ namespace {
 // double.
 constexpr std::size_t kPart = 2048;
 
+// It stands beside a training that needs more.
+constexpr double kOfFreeMemory = 0.25;
+
 std::int64_t sum(const std::vector<std::int64_t>& counts) {
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }
@@ -27,6 +30,8 @@ Evaluator::Evaluator(run::Crew& crew, const model::Model& model, const data::Dat
       order_(dataset.size()),
       runner_(crew, program::compile_evaluation(model),
               {.most_examples = static_cast<int>(std::min(kPart, dataset.size())),
+               .last_examples = static_cast<int>(dataset.size() % kPart),
+               .of_free_memory = kOfFreeMemory,
                .numbered = false,
                .shares = shares}) {
   check_fits(model, dataset);

@@ -8,7 +8,8 @@ namespace lockstep::train {
 Stepper::Stepper(run::Crew& crew, const Job& job, const Machine& machine, const data::Dataset& data)
     : job_(job),
       data_(data),
-      runner_(make_training_runner(crew, job, with_shares(machine, shares_for(crew, job, machine, data)))),
+      runner_(make_training_runner(crew, job, with_shares(machine, shares_for(crew, job, machine, data)),
+                                   data.size())),
       minibatches_(job.seed, data.size(), job.batch) {
   check_fits(job.model, data);
 }

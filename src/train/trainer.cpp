@@ -18,31 +18,34 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-class Loop {
+}  // namespace
+
+class Training::Loop {
  public:
-  Loop(const Job& job, const data::Split& data, run::Crew& crew, const TrainOptions& options)
+  Loop(const Job& job, const data::Split& data, run::Crew& crew, TrainOptions options)
       : job_(job),
         data_(data),
         crew_(crew),
-        options_(options),
-        shares_(shares_for(crew, job, options.machine, data.train)),
-        runner_(make_training_runner(crew, job, with_shares(options.machine, shares_))),
+        options_(std::move(options)),
+        shares_(shares_for(crew, job, options_.machine, data.train)),
         evaluator_(crew, job.model, data.test, shares_),
+        runner_(make_training_runner(crew, job, with_shares(options_.machine, shares_), data.train.size())),
         use_(static_cast<std::size_t>(crew.size())),
         minibatches_(job.seed, data.train.size(), job.batch) {
     check_fits(job.model, data.train);
-    if (options.resume) {
-      state_ = *options.resume;
+    if (options_.resume) {
+      state_ = *options_.resume;
     } else {
-      state_.weights = options.start ? *options.start : initial_weights(job.model, job.seed);
+      state_.weights = options_.start ? *options_.start : initial_weights(job.model, job.seed);
     }
     runner_->upload(state_.weights);
     runner_->continue_after(state_.step);
     if (!state_.velocity.empty()) runner_->upload_velocity(state_.velocity);
   }
 
-  TrainResult run() {
-    for (Observer* o : options_.observers) {
+  TrainResult run(const Listeners& listeners) {
+    listeners_ = listeners;
+    for (Observer* o : listeners_.observers) {
       o->on_start({job_.model.name, job_.epochs, minibatches_.per_epoch(),
                    static_cast<std::int64_t>(data_.train.size()), crew_.names(), state_.epochs, packs(),
                    options_.machine.shares.empty()});
@@ -75,7 +78,7 @@ class Loop {
     report.seconds = state_.seconds;
     evaluate(report);
     state_.epochs.push_back(report);
-    for (Observer* o : options_.observers) o->on_epoch(report);
+    for (Observer* o : listeners_.observers) o->on_epoch(report);
     return true;
   }
 
@@ -88,10 +91,10 @@ class Loop {
   }
 
   void save() {
-    if (!options_.checkpoint || state_.step == saved_step_) return;
+    if (!listeners_.checkpoint || state_.step == saved_step_) return;
     state_.weights = runner_->download();
     state_.velocity = runner_->download_velocity();
-    options_.checkpoint(state_);
+    listeners_.checkpoint(state_);
     saved_step_ = state_.step;
   }
 
@@ -115,7 +118,7 @@ class Loop {
                       .devices = result.devices,
                       .packs = result.packs,
                       .hashes = result.hashes};
-    for (Observer* o : options_.observers) o->on_step(report);
+    for (Observer* o : listeners_.observers) o->on_step(report);
   }
 
   void count(const run::StepResult& result) {
@@ -166,26 +169,32 @@ class Loop {
   const Job& job_;
   const data::Split& data_;
   run::Crew& crew_;
-  const TrainOptions& options_;
+  const TrainOptions options_;
   const std::vector<double> shares_;
-  const std::unique_ptr<run::Runner> runner_;
   Evaluator evaluator_;
+  const std::unique_ptr<run::Runner> runner_;
   std::vector<DeviceUse> use_;
   Minibatches minibatches_;
   TrainState state_;
   std::int64_t saved_step_ = -1;
+  Listeners listeners_;
 };
 
-}  // namespace
+Training::Training(const Job& job, const data::Split& data, run::Crew& crew, TrainOptions options)
+    : loop_(std::make_unique<Loop>(job, data, crew, std::move(options))) {}
+Training::~Training() = default;
 
-TrainResult train(const Job& job, const data::Split& data, run::Crew& crew, const TrainOptions& options) {
-  return Loop(job, data, crew, options).run();
+TrainResult Training::run(const Listeners& listeners) { return loop_->run(listeners); }
+
+TrainResult train(const Job& job, const data::Split& data, run::Crew& crew, const TrainOptions& options,
+                  const Listeners& listeners) {
+  return Training(job, data, crew, options).run(listeners);
 }
 
 TrainResult train(const Job& job, const data::Split& data, device::Device& device,
-                  const TrainOptions& options) {
+                  const TrainOptions& options, const Listeners& listeners) {
   run::Crew crew({&device});
-  return train(job, data, crew, options);
+  return train(job, data, crew, options, listeners);
 }
 
 }  // namespace lockstep::train

@@ -1,6 +1,7 @@
 // The training loop: shuffled minibatches, SGD, evaluation after each epoch. Tells observers, prints nothing.
 #pragma once
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -27,11 +28,14 @@ struct TrainOptions {
   std::optional<Weights> start = {};                  // instead of the seed's
   std::optional<TrainState> resume = {};              // instead of the start
   std::function<bool()> stop = [] { return false; };  // asked at every step boundary
-  std::vector<Observer*> observers = {};
+  std::int64_t checkpoint_every = 0;                  // steps; 0: every epoch
+};
 
-  // Called before the first step, after every `checkpoint_every` steps (0: after every epoch) and at the end.
+// Who is told how it goes.
+struct Listeners {
+  std::vector<Observer*> observers = {};
+  // Called before the first step, after every `checkpoint_every` steps or every epoch, and at the end.
   std::function<void(const TrainState&)> checkpoint = nullptr;
-  std::int64_t checkpoint_every = 0;
 };
 
 struct TrainResult {
@@ -42,11 +46,26 @@ struct TrainResult {
   std::vector<DeviceUse> use;            // by device
 };
 
-// Throws Error(diverged) naming step, layer and example when the loss or a gradient is not finite.
-TrainResult train(const Job& job, const data::Split& data, run::Crew& crew, const TrainOptions& options = {});
+// A training that is ready to begin: devices that differ have been measured, all memory is there. Throws
+// Error(device), naming need and have, if it is not. What it is made of outlives it.
+class Training {
+ public:
+  Training(const Job& job, const data::Split& data, run::Crew& crew, TrainOptions options = {});
+  ~Training();
+
+  // Once. Throws Error(diverged) naming step, layer and example when the loss or a gradient is not finite.
+  TrainResult run(const Listeners& listeners = {});
+
+ private:
+  class Loop;
+  const std::unique_ptr<Loop> loop_;
+};
+
+TrainResult train(const Job& job, const data::Split& data, run::Crew& crew, const TrainOptions& options = {},
+                  const Listeners& listeners = {});
 
 // On one device.
 TrainResult train(const Job& job, const data::Split& data, device::Device& device,
-                  const TrainOptions& options = {});
+                  const TrainOptions& options = {}, const Listeners& listeners = {});
 
 }  // namespace lockstep::train

@@ -125,7 +125,7 @@ struct Recorder : Observer {
 TEST(Trainer, TellsItsObserversEveryStepAndEpoch) {
   Recorder recorder;
   const auto device = device::cpu::make_cpu_device({.threads = 1});
-  train(kJob, kData, *device, {.observers = {&recorder}});
+  train(kJob, kData, *device, {}, {.observers = {&recorder}});
   EXPECT_EQ(recorder.starts, 1);
   ASSERT_EQ(recorder.steps.size(), 12U);
   EXPECT_EQ(recorder.steps[7].epoch, 2);
@@ -210,9 +210,8 @@ TEST(Trainer, StoppedAtAnyStepItGoesOnWithTheSameBitsOnOtherDevices) {
   for (int steps = 0; steps <= 12; ++steps) {
     int asked = 0;
     TrainState saved;
-    const TrainResult first = train(job, kData, *make_crew(2),
-                                    {.stop = [&] { return asked++ == steps; },
-                                     .checkpoint = [&](const TrainState& state) { saved = state; }});
+    const TrainResult first = train(job, kData, *make_crew(2), {.stop = [&] { return asked++ == steps; }},
+                                    {.checkpoint = [&](const TrainState& state) { saved = state; }});
     EXPECT_EQ(first.interrupted, steps < 12);
     EXPECT_EQ(saved.step, steps);
     const TrainResult second =
@@ -231,9 +230,8 @@ TEST(Trainer, StoppedAtAnyStepItGoesOnWithTheSameBitsOnOtherDevices) {
 TEST(Trainer, CheckpointsStandAtTheStartEveryFewStepsAndAtTheEnd) {
   const auto steps_saved = [&](std::int64_t every) {
     std::vector<std::int64_t> steps;
-    train(kJob, kData, *make_crew(1),
-          {.checkpoint = [&](const TrainState& state) { steps.push_back(state.step); },
-           .checkpoint_every = every});
+    train(kJob, kData, *make_crew(1), {.checkpoint_every = every},
+          {.checkpoint = [&](const TrainState& state) { steps.push_back(state.step); }});
     return steps;
   };
   EXPECT_EQ(steps_saved(0), (std::vector<std::int64_t>{0, 4, 8, 12}));
@@ -244,7 +242,7 @@ TEST(Trainer, CheckpointsStandAtTheStartEveryFewStepsAndAtTheEnd) {
 TEST(Trainer, RecordsAHashOfEveryParameterAfterEveryStep) {
   Recorder recorder;
   const TrainResult result =
-      train(kJob, kData, *make_crew(2), {.machine = {.record = true}, .observers = {&recorder}});
+      train(kJob, kData, *make_crew(2), {.machine = {.record = true}}, {.observers = {&recorder}});
   for (std::size_t i = 0; i < result.weights.size(); ++i)
     EXPECT_EQ(recorder.steps.back().hashes[i], hash128(std::as_bytes(std::span(result.weights[i]))));
   EXPECT_NE(recorder.steps[0].hashes, recorder.steps[1].hashes);
@@ -262,7 +260,7 @@ TEST(Trainer, TheRecordIsOfTheReplicaThatHashes) {
     }
     run::Crew crew(std::move(devices), {.share_cores = true});
     Recorder recorder;
-    train(kJob, kData, crew, {.machine = {.record = true}, .observers = {&recorder}});
+    train(kJob, kData, crew, {.machine = {.record = true}}, {.observers = {&recorder}});
     return recorder.steps.back().hashes;
   };
   const std::vector<Hash128> healthy = hashes_with_flip_on("none");

@@ -4,7 +4,8 @@
 
 namespace lockstep::train {
 
-std::unique_ptr<run::Runner> make_training_runner(run::Crew& crew, const Job& job, const Machine& machine) {
+std::unique_ptr<run::Runner> make_training_runner(run::Crew& crew, const Job& job, const Machine& machine,
+                                                  std::size_t examples) {
   const program::exchange::Kind* const exchange =
       machine.exchange != nullptr ? machine.exchange : &program::exchange::kinds().front();
   std::vector<program::Program> programs;
@@ -16,14 +17,16 @@ std::unique_ptr<run::Runner> make_training_runner(run::Crew& crew, const Job& jo
                                               .device = device,
                                               .devices = crew.size()}));
   }
-  return std::make_unique<run::Runner>(crew, std::move(programs),
-                                       run::RunnerOptions{.most_examples = job.batch,
-                                                          .order = machine.order,
-                                                          .exchange = exchange,
-                                                          .shard_optimizer = machine.shard_optimizer,
-                                                          .record = machine.record,
-                                                          .trace = machine.trace,
-                                                          .shares = machine.shares});
+  return std::make_unique<run::Runner>(
+      crew, std::move(programs),
+      run::RunnerOptions{.most_examples = job.batch,
+                         .last_examples = static_cast<int>(examples % static_cast<std::size_t>(job.batch)),
+                         .order = machine.order,
+                         .exchange = exchange,
+                         .shard_optimizer = machine.shard_optimizer,
+                         .record = machine.record,
+                         .trace = machine.trace,
+                         .shares = machine.shares});
 }
 
 }  // namespace lockstep::train

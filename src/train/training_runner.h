@@ -21,7 +21,8 @@ inline Machine with_shares(Machine machine, std::vector<double> shares) {
   return machine;
 }
 
-// Holds no weights yet. Requires: crew outlives it.
-std::unique_ptr<run::Runner> make_training_runner(run::Crew& crew, const Job& job, const Machine& machine);
+// For an epoch of so many examples. Holds no weights yet. Requires: crew outlives it.
+std::unique_ptr<run::Runner> make_training_runner(run::Crew& crew, const Job& job, const Machine& machine,
+                                                  std::size_t examples);
 
 }  // namespace lockstep::train

@@ -2,10 +2,13 @@
 """Any number of devices: the same weights, and what is said about devices that idle, fail or hang."""
 import functools
 import json
+import re
 import subprocess
 import unittest
 
-from program import BINARY, ProgramTest
+from program import BINARY, REAL_DATA, ProgramTest
+
+NO_GPU = {"OCL_ICD_VENDORS": "/nonexistent", "LOCKSTEP_CUDA_LIBRARY": "/nonexistent"}
 
 
 @functools.cache
@@ -135,6 +138,12 @@ class KindsTest(ProgramTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)["devices"]
 
+    def trial(self, done, devices, convolution, same_bits):
+        """The weights in the row of a report."""
+        row = rf"(?m)^{re.escape(devices)} +{convolution} +[\d+]+ +[\d.]+ +{same_bits} +([0-9a-f]{{32}})(?: |$)"
+        self.assertRegex(done.stdout, row)
+        return re.search(row, done.stdout)[1]
+
     def test_unknown_kinds_get_the_known_ones(self):
         self.refused("fpga:0", "there are cpu, opencl, cuda, gpu")
         self.refused("oepncl:0", "did you mean 'opencl'?")
@@ -174,6 +183,67 @@ class KindsTest(ProgramTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         for words in ("Lockstep devices report\n", "\ncpu:0 ", "not tried: ", "nowhere", "issue tracker"):
             self.assertIn(words, done.stdout)
+
+    @needs_opencl(1)
+    def test_a_report_compares_all_devices_and_both_convolutions(self):
+        done = self.run_program("devices", "--report", "--data", self.data)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        self.assertIn("\nLeNet, 20 steps with minibatches of 256 on other pictures than Fashion-MNIST; ", done.stdout)
+        names = [device["name"] for device in self.listed() if device["exact"]]
+        for convolution in ("fast", "direct"):
+            weights = {self.trial(done, devices, convolution, "yes") for devices in (*names, "+".join(names[:2]))}
+            self.assertEqual(len(weights), 1, done.stdout)
+
+    def test_a_report_holds_the_cpu_against_the_golden_weights(self):
+        done = self.run_program("devices", "--report", "--data", REAL_DATA, env=NO_GPU)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        golden = [self.trial(done, "cpu:0", convolution, "yes") for convolution in ("fast", "direct")]
+        self.assertIn("on Fashion-MNIST; the weights should be\n{} (fast) and {} (direct):\n".format(*golden),
+                      done.stdout)
+
+    def test_a_report_with_other_bits_says_whose(self):
+        done = self.run_program("devices", "--report", "--data", REAL_DATA, "--drill", "flip@20:cpu:0", env=NO_GPU)
+        self.assertEqual(done.returncode, 6, done.stderr + done.stdout)
+        self.assertEqual(done.stderr.splitlines()[-1],
+                         "lockstep: bits differ from those that every device should have: cpu:0 (fast), cpu:0 (direct)")
+        for convolution in ("fast", "direct"):
+            self.trial(done, "cpu:0", convolution, "no")
+
+    @needs_opencl(1)
+    def test_a_report_tells_which_device_has_other_bits_on_any_data(self):
+        done = self.run_program("devices", "--report", "--data", self.data, "--drill", "flip@20:opencl:0")
+        self.assertEqual(done.returncode, 6, done.stderr + done.stdout)
+        self.assertIn("opencl:0 (fast), opencl:0 (direct)", done.stderr.splitlines()[-1])
+        self.trial(done, "cpu:0", "fast", "yes")
+        self.trial(done, "opencl:0", "fast", "no")
+        names = [device["name"] for device in self.listed() if device["exact"]]
+        before = names[names.index("opencl:0") - 1]
+        self.trial(done, before + "+opencl:0", "fast", "no")  # of the two only the second has other weights
+
+    def test_a_report_on_a_device_that_fails_goes_on(self):
+        done = self.run_program("devices", "--report", "--data", self.data, "--drill", "fail@2:cpu:0", env=NO_GPU)
+        self.assertEqual(done.returncode, 4, done.stderr + done.stdout)
+        self.assertEqual(done.stderr.splitlines()[-1],
+                         "lockstep: could not train, as the report says: cpu:0 (fast), cpu:0 (direct)")
+        self.assertRegex(done.stdout, r"(?m)^cpu:0 +direct +- +- +- +cpu:0: step 2, .*drill")
+
+    def test_what_is_for_a_report_needs_one(self):
+        for option, value in (("--data", self.data), ("--drill", "flip@3:cpu:0")):
+            done = self.run_program("devices", option, value)
+            self.assert_refused_before_start(done, 2, f"{option} requires --report", "see lockstep devices --help")
+
+    def test_a_drill_of_a_report_needs_its_device(self):
+        done = self.run_program("devices", "--report", "--data", self.data, "--drill", "flip@3:cpu:7", env=NO_GPU)
+        self.assert_refused_before_start(done, 2, "--drill", "cpu:7")
+
+    @needs_opencl(2)
+    def test_a_device_that_can_be_divided_is_listed_with_its_names(self):
+        last = [device for device in self.listed() if device["name"].startswith("opencl")][-1]
+        if last["kind"] != "OpenCL CPU":
+            self.skipTest(f"{last['name']} does not compute on the host's cores")
+        refusal = self.run_program("train", "mlp", "--data", self.data, "--devices", "opencl:1000").stderr
+        line = f"{last['name']} computes on the host's cores and can be divided: {last['name']} "
+        self.assertRegex(self.run_program("devices").stdout, rf"(?m)^{line}(and|to) {refusal.split()[-1]}$")
 
     def libraries_opened(self, *arguments):
         """Those of GPUs; what hwloc loads for itself does not count."""

@@ -140,7 +140,7 @@ class InexactTest(StandinTest):
     def expect_refusal(self, defect, operation):
         env = self.inexact(defect)
         done = self.train_on("cuda:1", env=env)
-        self.assert_refused_before_start(done, 4, "lockstep: cuda:1 (CUDA stand-in, ", operation, "leave it out")
+        self.assert_refused_before_start(done, 4, "lockstep: cuda:1 (CUDA stand-in, ", operation, "train without it")
         self.assertRegex(done.stderr, BITS)
         devices, _ = self.listed(env)
         for name in ("cuda:0", "cuda:1"):
@@ -190,8 +190,8 @@ class MemoryTest(StandinTest):
         return self.train_on("cuda:1", env=standin("memory=3000000"))
 
     def test_too_little_memory_is_said_with_need_and_have(self):
-        self.assert_refused(self.with_too_little(), 4, "lockstep: cuda:1 has 3.0 MB of memory free", "needs ", "activations ",
-                            "parameters, gradients and velocities ", "partial sums ", "smaller --batch")
+        self.assert_refused(self.with_too_little(), 4, "lockstep: cuda:1 has ", " of its 3.0 MB of memory free", "needs ",
+                            "activations ", "parameters, gradients and velocities ", "partial sums ", "smaller --batch")
 
     def test_too_little_memory_leaves_no_run(self):
         self.assert_refused_before_start(self.with_too_little(), 4)

@@ -17,7 +17,8 @@ constexpr std::size_t kChunk = 1024;  // a few KB: the whole tree of a chunk sta
 
 }  // namespace
 
-void CpuExecutable::reserve_inbox(std::size_t floats) {
+void CpuExecutable::expect(const program::exchange::List& list) {
+  const std::size_t floats = program::exchange::inbox_floats(list);
   if (inbox_.size() < floats) inbox_ = AlignedBuffer<float>(floats);
 }
 

@@ -26,7 +26,7 @@ class CpuExecutable : public Executable {
   std::vector<WorkSpan> take_spans() override { return {}; }
 
   // cpu_exchange.cpp
-  void reserve_inbox(std::size_t floats) override;
+  void expect(const program::exchange::List& list) override;
   std::span<float> numbers(const program::exchange::Place& place) override;
   // Its threads compute in the memory that others see; what is held was gathered when it became complete.
   void publish(std::span<const program::exchange::Place>) override {}

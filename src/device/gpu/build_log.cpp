@@ -1,9 +1,9 @@
 #include "device/gpu/build_log.h"
 
 #include <algorithm>
-#include <fstream>
 
 #include "base/error.h"
+#include "device/gpu/kept_file.h"
 
 namespace lockstep::device::gpu {
 
@@ -13,11 +13,7 @@ void throw_build_error(const std::string& device, const std::string& error, cons
     std::string name = device + "-kernels.log";
     std::ranges::replace(name, ':', '-');
     const std::filesystem::path path = directory / name;
-    std::error_code ignored;  // seen below, when the file cannot be written
-    std::filesystem::create_directories(directory, ignored);
-    std::ofstream file(path);
-    file << log;
-    if (file.flush())
+    if (try_to_keep(path, log))
       throw Error(Fault::device, "{}: its compiler refuses the kernels ({}); its log is {}", device, error,
                   path.string());
   }

@@ -16,7 +16,7 @@ class GpuDevice final : public Device {
   }
   std::unique_ptr<ThreadPlace> adopt_thread() override { return nullptr; }
   bool reaches(const Device& other) const override {
-    const auto* const gpu = dynamic_cast<const GpuDevice*>(&other);
+    const auto* const gpu = dynamic_cast<const GpuDevice*>(&other.itself());
     return gpu != nullptr && driver_->reaches(*gpu->driver_);
   }
   void copy(std::span<const float> from, std::span<float> to) override {

@@ -8,28 +8,36 @@
 namespace lockstep::device::gpu {
 
 using program::exchange::Join;
+using program::exchange::List;
 using program::exchange::Place;
 using program::exchange::Range;
 
-// Everything an exchange needs on the host's side is there before the step that exchanges.
-void GpuExecutable::reserve_inbox(std::size_t floats) {
-  if (options_.alone) return;
-  if (!gradient_image_ && !options_.direct) {
-    gradient_image_ = driver_.allocate_host(memory_.stretch_floats() * sizeof(float));
-    if (!parameter_image_) parameter_image_ = driver_.allocate_host(memory_.stretch_floats() * sizeof(float));
-    for (const program::Sum& sum : program_.sums) {
-      const std::size_t elements = program_.buffers[static_cast<std::size_t>(sum.partial)].elements;
-      held_images_.push_back(
-          driver_.allocate_host(static_cast<std::size_t>(memory_.stack_levels()) * elements * sizeof(float)));
+void GpuExecutable::expect(const List& list) {
+  if (!options_.alone) {
+    const std::size_t floats = program::exchange::inbox_floats(list);
+    if (floats > memory_.inbox_floats()) {
+      wait_for_queues();
+      memory_.enlarge_inbox(floats);
     }
+    if (!options_.direct) make_images();
   }
-  if (floats <= inbox_floats_) return;
-  wait_for_queues();
-  inbox_.reset();
-  GpuMemory::expect_room(driver_, "what it receives in an exchange", floats * sizeof(float));
-  inbox_ = driver_.allocate(floats * sizeof(float));
-  if (!options_.direct) inbox_image_ = driver_.allocate_host(floats * sizeof(float));
-  inbox_floats_ = floats;
+  for (const program::exchange::Instruction& instruction : list) {
+    if (const auto* const join = std::get_if<Join>(&instruction.operation)) join_plan(*join);
+  }
+}
+
+void GpuExecutable::make_images() {
+  const std::size_t inbox = memory_.inbox_floats() * sizeof(float);
+  if (!inbox_image_ || inbox_image_->bytes().size() < inbox)
+    inbox_image_ = driver_.allocate_host(std::max<std::size_t>(1, inbox));
+  if (gradient_image_) return;
+  gradient_image_ = driver_.allocate_host(memory_.stretch_floats() * sizeof(float));
+  parameter_image_ = driver_.allocate_host(memory_.stretch_floats() * sizeof(float));
+  for (const program::Sum& sum : program_.sums) {
+    const std::size_t elements = program_.buffers[static_cast<std::size_t>(sum.partial)].elements;
+    held_images_.push_back(
+        driver_.allocate_host(static_cast<std::size_t>(memory_.stack_levels()) * elements * sizeof(float)));
+  }
 }
 
 // Where a place is on the device, and its image.
@@ -43,7 +51,7 @@ GpuExecutable::Placed GpuExecutable::placed(const Place& place) {
               held_images_.empty() ? nullptr : held_images_[static_cast<std::size_t>(place.range.sum)].get()};
     }
     case Place::Of::inbox:
-      return {inbox_.get(), place.slot, inbox_image_.get()};
+      return {memory_.inbox(), place.slot, inbox_image_.get()};
     case Place::Of::gradient:
       return {memory_.gradients(), stretch, gradient_image_.get()};
     case Place::Of::parameter:
@@ -116,7 +124,7 @@ void GpuExecutable::join(std::span<const Join> joins, const StepInput& input) {
     for (const Place& place : join.subtrees) wait_for_packs(place);
     const Memory* const held = memory_.stack(sum.partial);
     const std::vector<Argument> arguments{held,
-                                          inbox_ ? inbox_.get() : held,
+                                          memory_.inbox() != nullptr ? memory_.inbox() : held,
                                           &join_plan(join),
                                           memory_.gradients(),
                                           as_int(memory_.offset(join.range.sum) + join.range.first),
@@ -191,12 +199,12 @@ void GpuExecutable::update_floats(const std::vector<Floats>& ranges, const StepI
   for (const Floats& range : ranges) {
     const int first = as_int(range.first), count = as_int(range.count);
     if (memory_.velocities() == nullptr) {
-      const std::vector<Argument> arguments{memory_.parameters(), memory_.gradients(), first, first, count,
+      const std::vector<Argument> arguments{memory_.parameters(), memory_.gradients(), first, count,
                                             input.learning_rate};
       driver_.launch(queue, "sgd", arguments, driver_.style().items_for_floats(range.count));
     } else {
       const std::vector<Argument> arguments{
-          memory_.parameters(), memory_.velocities(), memory_.gradients(), first, first, first, count,
+          memory_.parameters(), memory_.velocities(), memory_.gradients(), first, count,
           input.learning_rate,  input.momentum};
       driver_.launch(queue, "momentum_sgd", arguments, driver_.style().items_for_floats(range.count));
     }

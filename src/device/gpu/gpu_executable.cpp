@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "device/gpu/launch_plan.h"
 #include "program/print.h"
 
 namespace lockstep::device::gpu {
@@ -77,12 +78,14 @@ MemorySizes GpuExecutable::plan_memory() const {
   MemorySizes sizes;
   sizes.most_packs = std::max(1, share_packs_);
   sizes.stack = deepest_stack(options_, most_packs_);
+  sizes.inbox = options_.alone ? 0 : options_.inbox_floats;
   sizes.group =
       std::max(1, options_.order == Order::layer ? share_packs_ : std::min(share_packs_, kMostPacksAtOnce));
   for (;;) {
     plan_launches(program_, driver_.style(), sizes);
     const bool smallest = sizes.group == 1 || options_.order == Order::layer;
-    if (smallest || GpuMemory::shortage(driver_, program_, sizes).empty()) return sizes;
+    if (smallest || GpuMemory::shortage(driver_, program_, sizes, options_.of_free_memory).empty())
+      return sizes;
     sizes.group = (sizes.group + 1) / 2;
   }
 }
@@ -135,10 +138,10 @@ void GpuExecutable::download(BufferId buffer, std::span<float> values) const {
 
 std::span<const float> GpuExecutable::parameter(BufferId buffer) const {
   const Stretch from = stretch_of(buffer);
-  if (!parameter_image_) parameter_image_ = driver_.allocate_host(memory_.stretch_floats() * sizeof(float));
-  const std::span<float> image = parameter_image_->as<float>().subspan(from.first, from.count);
-  download(buffer, image);
-  return image;
+  if (!shown_) shown_ = driver_.allocate_host(memory_.stretch_floats() * sizeof(float));
+  const std::span<float> shown = shown_->as<float>().subspan(from.first, from.count);
+  download(buffer, shown);
+  return shown;
 }
 
 void GpuExecutable::download_activation(BufferId buffer, int example, std::span<float> values) const {

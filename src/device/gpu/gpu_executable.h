@@ -28,7 +28,7 @@ class GpuExecutable : public Executable {
   std::vector<WorkSpan> take_spans() override;
 
   // gpu_exchange.cpp
-  void reserve_inbox(std::size_t floats) override;
+  void expect(const program::exchange::List& list) override;
   std::span<float> numbers(const program::exchange::Place& place) override;
   void publish(std::span<const program::exchange::Place> places) override;
   void deliver(std::span<const program::exchange::Place> places) override;
@@ -68,6 +68,7 @@ class GpuExecutable : public Executable {
   void wait_for_queues() const;
 
   // gpu_exchange.cpp
+  void make_images();
   Placed placed(const program::exchange::Place& place);
   void wait_for_packs(const program::exchange::Place& place);
   const Memory& join_plan(const program::exchange::Join& join);
@@ -102,13 +103,13 @@ class GpuExecutable : public Executable {
   int first_pack_ = 0;
   std::vector<std::uint8_t> step_labels_;
 
+  // What parameter() shows; not parameter_image_, from which others may still be copying what was sent.
+  mutable std::unique_ptr<HostMemory> shown_;
+
   // For an exchange: images of the device's memory in the host's.
-  std::unique_ptr<HostMemory> gradient_image_, inbox_image_;
-  mutable std::unique_ptr<HostMemory> parameter_image_;
+  std::unique_ptr<HostMemory> gradient_image_, parameter_image_, inbox_image_;
   std::vector<std::unique_ptr<HostMemory>> held_images_;  // by sum
-  std::unique_ptr<Memory> inbox_;
-  std::size_t inbox_floats_ = 0;
-  std::vector<std::unique_ptr<Event>> complete_;  // by sum: its packs are in the stack
+  std::vector<std::unique_ptr<Event>> complete_;          // by sum: its packs are in the stack
   std::map<std::vector<int>, std::unique_ptr<Memory>> join_plans_;
 };
 

@@ -24,24 +24,21 @@ std::string megabytes(std::size_t bytes) {
   return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
 }
 
-// Of what has memory of its own.
-std::size_t bytes_of(const program::Buffer& buffer, program::BufferId id, const MemorySizes& sizes) {
-  const auto group = static_cast<std::size_t>(sizes.group);
-  const auto floats = [id](const std::map<program::BufferId, std::size_t>& of) {
-    const auto found = of.find(id);
-    return found == of.end() ? 0 : found->second;
-  };
+// What else a program has loaded there counts, too: an evaluation before its training.
+std::string what_is_free(const Driver& driver) {
+  return fmt::format("{} has {} of its {} of memory free", driver.facts().name,
+                     megabytes(driver.free_memory()), megabytes(driver.facts().memory));
+}
+
+// Of a buffer that has a place for every pack of a group.
+std::size_t bytes_by_pack(const program::Buffer& buffer) {
   switch (buffer.role) {
     case Role::activation:
-      return group * buffer.elements * kPack * kFloat;
+      return buffer.elements * kPack * kFloat;
     case Role::mask:
-      return group * buffer.elements / 4 * kPack;
+      return buffer.elements / 4 * kPack;
     case Role::labels:
-      return group * kPack;
-    case Role::prepared:
-      return floats(sizes.prepared) * kFloat;
-    case Role::partial:
-      return (group + static_cast<std::size_t>(sizes.stack)) * buffer.elements * kFloat;
+      return kPack;
     default:
       return 0;
   }
@@ -62,19 +59,46 @@ std::size_t stretch_floats_of(const program::Program& program) {
 
 }  // namespace
 
+struct GpuMemory::Need {
+  const char* what = "";
+  std::array<std::size_t, kClasses> bytes{};
+  std::size_t total = 0, largest = 0;
+
+  std::string text() const {
+    return fmt::format("{} needs {} ({}); {}", what, megabytes(total), classes(), kRemedy);
+  }
+  std::string classes() const {
+    constexpr std::array<const char*, kClasses> kNames{"activations", "parameters, gradients and velocities",
+                                                       "partial sums", "what others send", "scratch"};
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < kClasses; ++i) {
+      if (bytes[i] > 0) parts.push_back(fmt::format("{} {}", kNames[i], megabytes(bytes[i])));
+    }
+    return fmt::format("{}", fmt::join(parts, ", "));
+  }
+};
+
 GpuMemory::GpuMemory(Driver& driver, const program::Program& program, const MemorySizes& sizes)
     : driver_(driver), program_(program), sizes_(sizes) {
   if (const std::string text = shortage(driver, program, sizes); !text.empty())
     throw Error(Fault::device, "{}", text);
+  try {
+    for (const Allocation& each : allocations(program_, sizes_, blocks_))
+      *each.to = driver_.allocate(each.bytes);
+  } catch (const Error& error) {  // drivers keep memory back, round up and share it with others
+    throw Error(error.fault(), "{}; {}", error.what(), need_of(program, sizes).text());
+  }
   plan_stretch();
-  allocate();
+  divide_stretches();
 }
 
-void GpuMemory::expect_room(const Driver& driver, std::string_view what, std::size_t bytes) {
-  const std::size_t free = driver.free_memory();
-  if (bytes > free)
-    throw Error(Fault::device, "{} has {} of memory free, {} needs {}; {}", driver.facts().name,
-                megabytes(free), what, megabytes(bytes), kRemedy);
+void GpuMemory::enlarge_inbox(std::size_t floats) {
+  blocks_.inbox.reset();
+  if (floats * kFloat > driver_.free_memory())
+    throw Error(Fault::device, "{}, what it receives in an exchange needs {}; {}", what_is_free(driver_),
+                megabytes(floats * kFloat), kRemedy);
+  blocks_.inbox = driver_.allocate(floats * kFloat);
+  sizes_.inbox = floats;
 }
 
 // A velocity that is only a part of a parameter's lies where that part does.
@@ -92,94 +116,89 @@ std::size_t GpuMemory::room(int sum) const {
   return aligned(program_.buffers[static_cast<std::size_t>(gradient)].elements);
 }
 
-std::string GpuMemory::shortage(const Driver& driver, const program::Program& program,
-                                const MemorySizes& sizes) {
-  struct Need {
-    const char* what;
-    std::size_t bytes = 0;
+std::vector<GpuMemory::Allocation> GpuMemory::allocations(const program::Program& program,
+                                                          const MemorySizes& sizes, Blocks& blocks) {
+  std::vector<Allocation> list;
+  const auto add = [&list](Class of, std::size_t bytes, std::unique_ptr<Memory>& to) {
+    if (bytes > 0) list.push_back({of, bytes, &to});
   };
-  std::array<Need, 4> needs{
-      {{"activations"}, {"parameters, gradients and velocities"}, {"partial sums"}, {"scratch"}}};
-  std::size_t largest = 0;
+  const auto group = static_cast<std::size_t>(sizes.group), stack = static_cast<std::size_t>(sizes.stack);
+  const auto most_packs = static_cast<std::size_t>(std::max(1, sizes.most_packs));
+  const std::size_t stretch = std::max<std::size_t>(1, stretch_floats_of(program)) * kFloat;
+  add(kParameters, stretch, blocks.parameters);
+  add(kParameters, stretch, blocks.gradients);
+  if (!program.velocities.empty()) add(kParameters, stretch, blocks.velocities);
+
+  blocks.buffers.resize(program.buffers.size());
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const program::Buffer& buffer = program.buffers[i];
-    const std::size_t bytes = bytes_of(buffer, static_cast<program::BufferId>(i), sizes);
-    needs[buffer.role == Role::partial ? 2 : buffer.role == Role::prepared ? 1 : 0].bytes += bytes;
-    largest = std::max(largest, bytes);
+    add(kActivations, bytes_by_pack(buffer) * group, blocks.buffers[i]);
+    if (buffer.role != Role::partial) continue;
+    const auto id = static_cast<program::BufferId>(i);
+    add(kPartialSums, group * buffer.elements * kFloat, blocks.sums[id]);
+    add(kPartialSums, stack * buffer.elements * kFloat, blocks.stacks[id]);
   }
-  const std::size_t stretch = stretch_floats_of(program) * kFloat;
-  needs[1].bytes += (program.velocities.empty() ? 2 : 3) * stretch;
-  largest = std::max(largest, stretch);
-  for (const auto& [id, floats] : sizes.prepared_back) needs[1].bytes += floats * kFloat;
-  for (const std::size_t floats : sizes.scratch) {
-    needs[3].bytes += floats * kFloat;
-    largest = std::max(largest, floats * kFloat);
+  for (const auto& [id, floats] : sizes.prepared)
+    add(kParameters, floats * kFloat, blocks.buffers[static_cast<std::size_t>(id)]);
+  for (const auto& [id, floats] : sizes.prepared_back)
+    add(kParameters, floats * kFloat, blocks.prepared_back[id]);
+  blocks.scratch.resize(sizes.scratch.size());
+  for (std::size_t use = 0; use < sizes.scratch.size(); ++use)
+    add(kScratch, sizes.scratch[use] * kFloat, blocks.scratch[use]);
+
+  const auto pixels = static_cast<std::size_t>(program.input.elements());
+  add(kActivations, std::max<std::size_t>(1, group * kPack * pixels), blocks.pixels);
+  add(kActivations, most_packs * kPack * sizeof(int), blocks.predicted);
+  add(kScratch, 2 * most_packs * sizeof(int), blocks.schedule);
+  add(kScratch, sizeof(int), blocks.verdict);
+  add(kInbox, sizes.inbox * kFloat, blocks.inbox);
+  return list;
+}
+
+GpuMemory::Need GpuMemory::need_of(const program::Program& program, const MemorySizes& sizes) {
+  const bool trains =
+      std::ranges::any_of(program.sums, [](const program::Sum& s) { return s.parameter >= 0; });
+  Need need{.what = trains ? "the training" : "the evaluation"};
+  Blocks none;
+  for (const Allocation& each : allocations(program, sizes, none)) {
+    need.bytes[each.of] += each.bytes;
+    need.total += each.bytes;
+    need.largest = std::max(need.largest, each.bytes);
   }
-  std::size_t total = 0;
-  std::vector<std::string> each;
-  each.reserve(needs.size());
-  for (const Need& need : needs) {
-    total += need.bytes;
-    each.push_back(fmt::format("{} {}", need.what, megabytes(need.bytes)));
-  }
+  return need;
+}
+
+std::string GpuMemory::shortage(const Driver& driver, const program::Program& program,
+                                const MemorySizes& sizes, double of_free_memory) {
+  const Need need = need_of(program, sizes);
   const Facts& facts = driver.facts();
-  const std::size_t free = driver.free_memory();
-  if (total > free)
-    return fmt::format("{} has {} of memory free, the training needs {} ({}); {}", facts.name,
-                       megabytes(free), megabytes(total), fmt::join(each, ", "), kRemedy);
-  if (largest > facts.largest_allocation)
-    return fmt::format("{} gives at most {} of memory at once, the training needs {} ({}); {}", facts.name,
-                       megabytes(facts.largest_allocation), megabytes(largest), fmt::join(each, ", "),
-                       kRemedy);
+  if (static_cast<double>(need.total) > of_free_memory * static_cast<double>(driver.free_memory()))
+    return fmt::format("{}, {}", what_is_free(driver), need.text());
+  if (need.largest > facts.largest_allocation)
+    return fmt::format("{} gives at most {} of memory at once, {} needs {} ({}); {}", facts.name,
+                       megabytes(facts.largest_allocation), need.what, megabytes(need.largest),
+                       need.classes(), kRemedy);
   return {};
 }
 
-void GpuMemory::allocate() {
-  const auto stretch = [this] {
-    return driver_.allocate(std::max<std::size_t>(stretch_floats_, 1) * kFloat);
-  };
-  parameters_ = stretch();
-  gradients_ = stretch();
-  if (!program_.velocities.empty()) velocities_ = stretch();
-  parts_.resize(program_.buffers.size());
-  const auto part = [&](program::BufferId id, const Memory& of, std::size_t first) {
-    parts_[static_cast<std::size_t>(id)] =
+// Parameters and gradients are parts of their stretches.
+void GpuMemory::divide_stretches() {
+  const auto part = [this](program::BufferId id, const Memory& of, std::size_t first) {
+    blocks_.buffers[static_cast<std::size_t>(id)] =
         driver_.part(of, first * kFloat, program_.buffers[static_cast<std::size_t>(id)].elements * kFloat);
   };
   std::size_t end = 0;
   for (std::size_t i = 0; i < program_.sums.size(); ++i) {
     const program::Sum& sum = program_.sums[i];
-    part(sum.gradient, *gradients_, offsets_[i]);
-    end = offsets_[i] + aligned(program_.buffers[static_cast<std::size_t>(sum.gradient)].elements);
-    if (sum.parameter >= 0) part(sum.parameter, *parameters_, offsets_[i]);
+    part(sum.gradient, *blocks_.gradients, offsets_[i]);
+    end = offsets_[i] + room(static_cast<int>(i));
+    if (sum.parameter >= 0) part(sum.parameter, *blocks_.parameters, offsets_[i]);
   }
   for (const program::BufferId id : program_.parameters) {
-    if (parts_[static_cast<std::size_t>(id)]) continue;
-    part(id, *parameters_, end);
+    if (blocks_.buffers[static_cast<std::size_t>(id)]) continue;
+    part(id, *blocks_.parameters, end);
     end += aligned(program_.buffers[static_cast<std::size_t>(id)].elements);
   }
-  for (std::size_t i = 0; i < program_.buffers.size(); ++i) {
-    const auto id = static_cast<program::BufferId>(i);
-    const program::Buffer& buffer = program_.buffers[i];
-    const std::size_t bytes = bytes_of(buffer, id, sizes_);
-    if (buffer.role == Role::partial) {
-      sums_[id] = driver_.allocate(static_cast<std::size_t>(sizes_.group) * buffer.elements * kFloat);
-      stacks_[id] = driver_.allocate(static_cast<std::size_t>(sizes_.stack) * buffer.elements * kFloat);
-    } else if (bytes > 0) {
-      parts_[i] = driver_.allocate(bytes);
-    }
-  }
-  for (const auto& [id, floats] : sizes_.prepared_back)
-    prepared_back_[id] = driver_.allocate(floats * kFloat);
-  for (const std::size_t floats : sizes_.scratch)
-    scratch_.push_back(floats > 0 ? driver_.allocate(floats * kFloat) : nullptr);
-  const std::size_t examples = static_cast<std::size_t>(sizes_.most_packs) * kPack;
-  pixels_ =
-      driver_.allocate(std::max<std::size_t>(1, static_cast<std::size_t>(sizes_.group) * kPack *
-                                                    static_cast<std::size_t>(program_.input.elements())));
-  predicted_ = driver_.allocate(std::max<std::size_t>(1, examples) * sizeof(int));
-  schedule_ = driver_.allocate(2 * sizeof(int) * static_cast<std::size_t>(std::max(1, sizes_.most_packs)));
-  verdict_ = driver_.allocate(sizeof(int));
 }
 
 }  // namespace lockstep::device::gpu

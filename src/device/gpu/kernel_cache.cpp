@@ -1,9 +1,9 @@
 #include "device/gpu/kernel_cache.h"
 
-#include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/file_reader.h"
 #include "base/hash.h"
+#include "device/gpu/kept_file.h"
 
 namespace lockstep::device::gpu {
 namespace {
@@ -45,12 +45,7 @@ std::optional<std::string> KernelCache::load(std::span<const std::string> inputs
 
 void KernelCache::keep(std::span<const std::string> inputs, const std::string& code) const {
   if (directory_.empty() || code.size() > kMostBytes / 2) return;
-  try {
-    std::error_code ignored;  // seen when the file cannot be written
-    std::filesystem::create_directories(directory_, ignored);
-    write_file_atomically(path(inputs), seal(code) + code);
-  } catch (const Error&) {
-  }
+  try_to_keep(path(inputs), seal(code) + code);
 }
 
 }  // namespace lockstep::device::gpu

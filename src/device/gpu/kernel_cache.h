@@ -2,11 +2,23 @@
 // of what it holds; one that does not is as good as none.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace lockstep::device::gpu {
+
+// Where compiled kernels are kept, and what a compiler says that refuses some. Empty: nowhere.
+struct CacheOptions {
+  CacheOptions() = default;
+  CacheOptions(std::filesystem::path where) : directory(std::move(where)) {}
+
+  std::filesystem::path directory = {};
+  // Told the device's name before its compiler is asked, which takes its time.
+  std::function<void(const std::string&)> on_compile = [](const std::string&) {};
+};
 
 class KernelCache {
  public:

@@ -1,8 +1,7 @@
 #include "device/gpu/launcher.h"
 
-#include <algorithm>
-
 #include "base/error.h"
+#include "device/gpu/launch_plan.h"
 
 namespace lockstep::device::gpu {
 namespace {
@@ -12,26 +11,6 @@ using arithmetic::WeightGradientAlgorithm;
 using program::BufferId;
 using program::Convolution;
 using program::Instruction;
-
-// What scratch memory is for. Instructions run one after the other and share it.
-enum Scratch : std::size_t {
-  kFirst,       // transformed inputs, or an unpooled gradient
-  kSecond,      // transformed outputs
-  kTransposed,  // lanes and channels exchanged
-  kProducts,    // of weight gradients, by frequency
-};
-constexpr std::size_t kScratches = 4;
-
-int ceil_divide(int a, int b) { return (a + b - 1) / b; }
-int padded(int channels, const Style& style) {
-  return ceil_divide(channels, style.tile_outputs) * style.tile_outputs;
-}
-std::size_t product(std::initializer_list<int> factors) {
-  std::size_t result = 1;
-  for (const int factor : factors) result *= static_cast<std::size_t>(factor);
-  return result;
-}
-int positions(const program::Shape& shape) { return shape.height * shape.width; }
 
 WindowShape window(const Convolution& c, int packs) {
   return {c.input.channels, c.input.height,  c.input.width,  c.output.channels, c.output.height,
@@ -44,21 +23,10 @@ WindowShape window(const program::Pool& p, int packs) {
           p.padding.height, p.padding.width, packs};
 }
 
-// The tiles of fast convolution.
-struct Tiling {
-  explicit Tiling(const Convolution& c)
-      : tile(c.algorithms.tile),
-        side(tile + c.kernel.height - 1),
-        rows(ceil_divide(c.output.height, tile)),
-        columns(ceil_divide(c.output.width, tile)) {}
-  int frequencies() const { return side * side; }
-  int tiles() const { return rows * columns; }
-  TileShape shape(const Convolution& c, int packs) const {
-    return {c.input.channels, c.input.height,   c.input.width, c.output.channels, c.output.height,
-            c.output.width,   c.padding.height, rows,          columns,           packs};
-  }
-  int tile, side, rows, columns;
-};
+TileShape shape_of(const Convolution& c, const Tiling& t, int packs) {
+  return {c.input.channels, c.input.height,   c.input.width, c.output.channels, c.output.height,
+          c.output.width,   c.padding.height, t.rows,        t.columns,         packs};
+}
 
 // One row, whose columns are tiles; or the rows of dy.
 OuterShape outer(const Convolution& c, int packs) {
@@ -71,63 +39,7 @@ OuterShape outer(const Convolution& c, const Tiling& t, int packs) {
           packs * t.frequencies()};
 }
 
-void need_scratch(std::vector<std::size_t>& scratch, Scratch use, std::size_t floats) {
-  scratch[use] = std::max(scratch[use], floats);
-}
-
-void plan_scratch(const Instruction& i, int packs, std::vector<std::size_t>& scratch) {
-  const auto frequencies = [&](const Convolution& c) {
-    const Tiling t(c);
-    need_scratch(scratch, kFirst, product({packs, t.frequencies(), c.input.channels, t.tiles(), kPack}));
-    need_scratch(scratch, kSecond, product({packs, t.frequencies(), c.output.channels, t.tiles(), kPack}));
-  };
-  if (const auto* forward = std::get_if<program::Forward>(&i.operation)) {
-    if (forward->convolution.algorithms.winograd()) frequencies(forward->convolution);
-  } else if (const auto* back = std::get_if<program::InputGradient>(&i.operation)) {
-    if (back->convolution.algorithms.winograd()) frequencies(back->convolution);
-  } else if (const auto* unpool = std::get_if<program::UnpoolWeightGradient>(&i.operation)) {
-    need_scratch(scratch, kFirst, product({packs, unpool->convolution.output.elements(), kPack}));
-  } else if (const auto* gradient = std::get_if<program::WeightGradient>(&i.operation)) {
-    const Convolution& c = gradient->convolution;
-    const int blocks = ceil_divide(c.input.channels, kPack);
-    switch (c.algorithms.weight_gradient) {
-      case WeightGradientAlgorithm::per_lane:
-        break;
-      case WeightGradientAlgorithm::per_row:
-        need_scratch(scratch, kTransposed, product({packs, blocks, positions(c.input), kPack, kPack}));
-        break;
-      case WeightGradientAlgorithm::winograd: {
-        const Tiling t(c);
-        frequencies(c);
-        need_scratch(scratch, kTransposed,
-                     product({packs, t.frequencies(), blocks, t.tiles(), kPack, kPack}));
-        need_scratch(scratch, kProducts,
-                     product({packs, t.frequencies(), c.output.channels, c.input.channels}));
-        break;
-      }
-    }
-  }
-}
-
 }  // namespace
-
-void plan_launches(const program::Program& program, const Style& style, MemorySizes& sizes) {
-  sizes.scratch.assign(kScratches, 0);
-  for (const program::Segment& segment : program.segments) {
-    for (const Instruction& i : segment.instructions) {
-      plan_scratch(i, sizes.group, sizes.scratch);
-      const auto* const prepare = std::get_if<program::Prepare>(&i.operation);
-      if (prepare == nullptr) continue;
-      const Convolution& c = prepare->convolution;
-      const bool fast = prepare->use == program::Prepare::Use::frequencies;
-      const int taps = fast ? Tiling(c).frequencies() : c.taps();
-      const std::size_t forward = product({taps, c.input.channels, padded(c.output.channels, style)});
-      const std::size_t back = product({taps, c.output.channels, padded(c.input.channels, style)});
-      sizes.prepared[i.outputs[0]] = prepare->use == program::Prepare::Use::input_gradient ? back : forward;
-      if (fast) sizes.prepared_back[i.outputs[0]] = back;
-    }
-  }
-}
 
 Launcher::Launcher(Driver& driver, const GpuMemory& memory, const program::Program& program)
     : driver_(driver), memory_(memory), program_(program), style_(driver.style()) {}
@@ -215,11 +127,11 @@ struct Launcher::Runner {
   }
 
   void transform_input(const Convolution& c, const Tiling& t, const Memory* x) const {
-    launcher.items(of_side("winograd_input", t), {x, scratch(kFirst), t.shape(c, packs()), t.tile},
+    launcher.items(of_side("winograd_input", t), {x, scratch(kFirst), shape_of(c, t, packs()), t.tile},
                    product({packs(), c.input.channels, t.tiles()}));
   }
   void transform_gradient(const Convolution& c, const Tiling& t, const Memory* dy) const {
-    launcher.items(of_side("winograd_gradient", t), {dy, scratch(kSecond), t.shape(c, packs()), t.tile},
+    launcher.items(of_side("winograd_gradient", t), {dy, scratch(kSecond), shape_of(c, t, packs()), t.tile},
                    product({packs(), c.output.channels, t.tiles()}));
   }
 
@@ -231,8 +143,8 @@ struct Launcher::Runner {
              {t.frequencies(), c.input.channels, c.output.channels, t.tiles(), packs()});
     const bool pooled = o.epilogue == program::Epilogue::relu_average_pool;
     launcher.items(of_side("winograd_output", t),
-                   {scratch(kSecond), in(2), out(0), pooled ? out(1) : out(0), t.shape(c, packs()), t.tile,
-                    static_cast<int>(o.epilogue)},
+                   {scratch(kSecond), in(2), out(0), pooled ? out(1) : out(0), shape_of(c, t, packs()),
+                    t.tile, static_cast<int>(o.epilogue)},
                    product({packs(), c.output.channels, t.tiles()}));
   }
 
@@ -247,7 +159,7 @@ struct Launcher::Runner {
     transform_gradient(c, t, in(0));
     multiply(scratch(kSecond), launcher.memory_.prepared_back(i.inputs[1]), scratch(kFirst),
              {t.frequencies(), c.output.channels, c.input.channels, t.tiles(), packs()});
-    const TileShape shape = t.shape(c, packs());
+    const TileShape shape = shape_of(c, t, packs());
     launcher.items(of_side("winograd_spread", t), {scratch(kFirst), shape},
                    product({packs(), c.input.channels, t.tiles()}));
     launcher.items(of_side("winograd_gather", t), {scratch(kFirst), out(0), shape, t.tile},

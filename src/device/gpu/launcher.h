@@ -17,9 +17,6 @@ struct PackGroup {
   int examples = 0;  // that are there; the last pack may have absent lanes
 };
 
-// Floats of prepared parameters and of scratch memory that a program needs with so many packs at once.
-void plan_launches(const program::Program& program, const Style& style, MemorySizes& sizes);
-
 class Launcher {
  public:
   // Requires: all outlive it.

@@ -117,11 +117,16 @@ class Prober {
  public:
   Prober(Driver& driver, std::span<const Operands> cases)
       : driver_(driver), cases_(cases), out_(driver.allocate(kScalar.size() * cases.size() * sizeof(float))) {
-    for (std::size_t which = 0; which < 3; ++which) {
-      for (const Operands& o : cases) columns_[which].push_back(which == 0 ? o.a : which == 1 ? o.b : o.c);
-      operands_[which] = driver.allocate(cases.size() * sizeof(float));
-      driver.write(Queue::compute, *operands_[which], 0, std::as_bytes(std::span(columns_[which])));
+    for (std::unique_ptr<Memory>& memory : operands_) memory = driver.allocate(cases.size() * sizeof(float));
+    std::array<std::vector<float>, 3> columns;
+    for (const Operands& o : cases) {
+      columns[0].push_back(o.a);
+      columns[1].push_back(o.b);
+      columns[2].push_back(o.c);
     }
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      driver.write(Queue::compute, *operands_[i], 0, std::as_bytes(std::span(columns[i])));
+    driver.wait(*driver.record(Queue::compute));  // here the columns go
   }
 
   std::optional<Mismatch> run(std::string_view kernel, std::span<const Operation> operations,
@@ -146,7 +151,6 @@ class Prober {
  private:
   Driver& driver_;
   const std::span<const Operands> cases_;
-  std::array<std::vector<float>, 3> columns_;
   std::array<std::unique_ptr<Memory>, 3> operands_;
   const std::unique_ptr<Memory> out_;
 };
@@ -173,7 +177,7 @@ void expect_exact(Driver& driver, std::size_t cases) {
   throw Error(
       Fault::device,
       "{} ({}, {}) rounds differently: {} with {} gave {:#010x}, expected {:#010x}; the same bits cannot be "
-      "promised on it, leave it out",
+      "promised on it, train without it",
       driver.facts().name, driver.facts().model, driver.facts().driver, mismatch->operation,
       mismatch->operands, mismatch->found, mismatch->expected);
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/refusal_for_test.h"
+#include "device/gpu/bare_driver_for_test.h"
 #include "device/gpu/cuda/cuda_driver.h"
 #include "device/gpu/cuda/standin_for_test.h"
 #include "device/gpu/opencl/opencl_driver.h"
@@ -48,6 +49,17 @@ TEST_F(CudaProbe, ADeviceThatFlushesDenormalsIsRefused) {
 TEST_F(CudaProbe, ADeviceThatContractsIsRefused) {
   const std::string said = refusal("devices=1,contract=1");
   EXPECT_NE(said.find("in two roundings with a = "), std::string::npos) << said;
+}
+
+// The device copies from memory that goes when the probe fails, so it begins when there is room for all.
+TEST(Probe, CopiesNothingBeforeEverythingIsAllocated) {
+  for (std::size_t most = 0; most < 4; ++most) {
+    BareDriver driver;
+    driver.most_allocations = most;
+    EXPECT_THROW(probe(driver, 0), Error);
+    EXPECT_EQ(driver.allocations.size(), most);
+    EXPECT_EQ(driver.writes, 0);
+  }
 }
 
 // A proof is of a device, its driver and the kernels; a file that says something else proves nothing.

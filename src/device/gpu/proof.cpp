@@ -1,9 +1,9 @@
 #include "device/gpu/proof.h"
 
-#include "base/atomic_file.h"
 #include "base/error.h"
 #include "base/file_reader.h"
 #include "base/hash.h"
+#include "device/gpu/kept_file.h"
 #include "device/gpu/kernel_source.h"
 
 namespace lockstep::device::gpu {
@@ -35,13 +35,7 @@ bool Proofs::known(const Driver& driver) const {
 }
 
 void Proofs::remember(const Driver& driver) const {
-  if (directory_.empty()) return;
-  try {
-    std::filesystem::create_directories(directory_);
-    write_file_atomically(path(driver), claim(driver));
-  } catch (const std::exception&) {
-    // It is only a matter of time, not of bits.
-  }
+  if (!directory_.empty()) try_to_keep(path(driver), claim(driver));
 }
 
 }  // namespace lockstep::device::gpu

@@ -107,7 +107,8 @@ void build(Program& program, const NvrtcLibrary& nvrtc, const Target& target,
   std::vector<std::string> options = options_for(target);
   options.push_back("--gpu-architecture=" + architecture);
   if (const Result error = program.compile(options); error != kSuccess)
-    throw_build_error(target.device, nvrtc.api().GetErrorString(error), program.log(), target.log_directory);
+    throw_build_error(target.device, nvrtc.api().GetErrorString(error), program.log(),
+                      target.cache.directory);
 }
 
 }  // namespace
@@ -166,7 +167,7 @@ Result load_kernels(const std::string& source, const BuildOptions& options,
   std::vector<std::string> inputs = options_for(target);
   inputs.insert(inputs.end(),
                 {source, std::to_string(target.capability), std::to_string(target.driver_version)});
-  const KernelCache cache(options.cache);
+  const KernelCache cache(target.cache.directory);
   if (const std::optional<std::string> kept = cache.load(inputs); kept && load(*kept) == kSuccess)
     return kSuccess;
 
@@ -178,6 +179,7 @@ Result load_kernels(const std::string& source, const BuildOptions& options,
                 "{}: CUDA's compiler is missing: {}; {} brings it (LOCKSTEP_NVRTC_LIBRARY says where a "
                 "wheel's libnvrtc.so is)",
                 target.device, problem, remedy(target.driver_version));
+  target.cache.on_compile(target.device);
   std::string code = compile_ptx(*nvrtc, source, target);
   Result result = load(code);
   if (result == kUnsupportedPtxVersion) {

@@ -1,13 +1,13 @@
 // The compiler of CUDA's kernels: NVRTC, opened at run time. It makes PTX, from which every driver as new as
 // NVRTC makes a device's own code. An older driver refuses it; then NVRTC makes that code itself.
 #pragma once
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "device/gpu/cuda/api.h"
+#include "device/gpu/kernel_cache.h"
 #include "device/gpu/shared_library.h"
 
 namespace lockstep::device::gpu::cuda {
@@ -38,10 +38,10 @@ class NvrtcLibrary {
 
 // For whom kernels are compiled.
 struct Target {
-  std::string device;                        // named in errors
-  int capability = 0;                        // of the device: 90 is 9.0
-  int driver_version = 0;                    // 13000 is 13.0
-  std::filesystem::path log_directory = {};  // for what a compiler says that refuses the kernels
+  std::string device;      // named in errors
+  int capability = 0;      // of the device: 90 is 9.0
+  int driver_version = 0;  // 13000 is 13.0
+  CacheOptions cache = {};
   std::vector<std::string> more_build_options = {};
 };
 
@@ -53,8 +53,7 @@ std::string compile_cubin(const NvrtcLibrary& nvrtc, const std::string& source, 
 
 struct BuildOptions {
   Target target;
-  std::string nvrtc_library = {};    // instead of where toolkits put it
-  std::filesystem::path cache = {};  // empty: none
+  std::string nvrtc_library = {};  // instead of where toolkits put it
 };
 
 // Gives `load`, which is the driver's, what the cache has, else PTX, else the device's own code, until it

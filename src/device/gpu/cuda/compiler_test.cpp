@@ -60,9 +60,11 @@ class CudaCompilerTest : public testing::Test {
   }
 
   BuildOptions with_cache(const std::string& nvrtc) const {
-    return {.target = {.device = "cuda:0", .capability = 90, .driver_version = 13000},
-            .nvrtc_library = nvrtc,
-            .cache = directory_ / "cache"};
+    return {.target = {.device = "cuda:0",
+                       .capability = 90,
+                       .driver_version = 13000,
+                       .cache = directory_ / "cache"},
+            .nvrtc_library = nvrtc};
   }
   // The one file of the cache.
   fs::path kept() const {
@@ -123,7 +125,7 @@ TEST_F(CudaCompilerTest, RefusesADeviceThatIsOlderThanEveryArchitecture) {
 }
 
 TEST_F(CudaCompilerTest, WritesTheLogOfABuildThatFails) {
-  const Target target{.device = "cuda:0", .capability = 90, .log_directory = directory_};
+  const Target target{.device = "cuda:0", .capability = 90, .cache = directory_};
   const fs::path log = directory_ / "cuda-0-kernels.log";
   EXPECT_EQ(refusal_of(Fault::device, [&] { compile_ptx(*nvrtc_, "nonsense;", target); }),
             "cuda:0: its compiler refuses the kernels (NVRTC_ERROR_COMPILATION); its log is " + log.string());

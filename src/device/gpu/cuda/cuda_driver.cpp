@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "device/gpu/build_log.h"
 #include "device/gpu/cuda/compiler.h"
+#include "device/gpu/cuda/owned.h"
 #include "device/gpu/kernel_source.h"
 
 namespace lockstep::device::gpu::cuda {
@@ -17,29 +18,6 @@ namespace {
 constexpr std::size_t kMostArguments = 16;
 constexpr std::size_t kMostBlocks =
     std::numeric_limits<std::int32_t>::max();  // of a launch, in its first dimension
-
-// The device's context, the same for all who use the device. CUDA keeps for every thread which context its
-// calls mean, and a device is made on one thread and driven by another: so whoever calls CUDA says use()
-// first.
-class HeldContext {
- public:
-  HeldContext(const Library& library, const Found& found) : api_(library.api()), device_(found.device) {
-    library.expect(api_.DevicePrimaryCtxRetain(&context_, device_), found.facts.name,
-                   "cuDevicePrimaryCtxRetain");
-  }
-  ~HeldContext() { api_.DevicePrimaryCtxRelease(device_); }
-  HeldContext(const HeldContext&) = delete;
-  HeldContext& operator=(const HeldContext&) = delete;
-
-  Result use() const { return api_.CtxSetCurrent(context_); }
-  Context get() const { return context_; }
-  const Api& api() const { return api_; }
-
- private:
-  const Api& api_;
-  const Ordinal device_;
-  Context context_ = nullptr;
-};
 
 class CudaMemory final : public Memory {
  public:
@@ -71,15 +49,11 @@ class CudaHostMemory final : public HostMemory {
 
 class CudaMark final : public Event {
  public:
-  CudaMark(const HeldContext& context, CuEvent event) : context_(context), event_(event) {}
-  ~CudaMark() override {
-    if (context_.use() == kSuccess) context_.api().EventDestroy(event_);
-  }
-  CuEvent get() const { return event_; }
+  explicit CudaMark(OwnedEvent event) : event_(std::move(event)) {}
+  CuEvent get() const { return event_.get(); }
 
  private:
-  const HeldContext& context_;
-  CuEvent event_;
+  const OwnedEvent event_;
 };
 
 class CudaDriver final : public Driver {
@@ -89,19 +63,18 @@ class CudaDriver final : public Driver {
         api_(library_->api()),
         options_(std::move(options)),
         context_(*library_, options_.found) {
-    // Should one of these fail, the rest goes with the context.
     use();
-    for (Stream& stream : streams_) expect(api_.StreamCreate(&stream, kStreamNonBlocking), "cuStreamCreate");
+    for (OwnedStream& stream : streams_) {
+      Stream created = nullptr;
+      expect(api_.StreamCreate(&created, kStreamNonBlocking), "cuStreamCreate");
+      stream = {created, {&context_}};
+    }
     build();
   }
 
   ~CudaDriver() override {
     if (context_.use() != kSuccess) return;
-    for (Stream stream : streams_) {
-      api_.StreamSynchronize(stream);
-      api_.StreamDestroy(stream);
-    }
-    api_.ModuleUnload(module_);
+    for (const OwnedStream& stream : streams_) api_.StreamSynchronize(stream.get());
   }
 
   const Facts& facts() const override { return facts_; }
@@ -220,7 +193,8 @@ class CudaDriver final : public Driver {
   std::vector<Span> take_spans() override {
     if (!origin_) return {};
     use();
-    for (Stream stream : streams_) expect(api_.StreamSynchronize(stream), "cuStreamSynchronize");
+    for (const OwnedStream& stream : streams_)
+      expect(api_.StreamSynchronize(stream.get()), "cuStreamSynchronize");
     std::vector<Span> spans;
     spans.reserve(kept_.size());
     for (const auto& [span, start, end] : kept_) {
@@ -246,9 +220,8 @@ class CudaDriver final : public Driver {
    public:
     Timed(CudaDriver& driver, Queue queue, std::string_view what) : driver_(driver), queue_(queue) {
       if (!driver.origin_) return;
-      kept_ = {{queue, fmt::format("{}: {}", driver.span_name_, what)},
-               driver.mark(queue, kEventDefault),
-               nullptr};
+      kept_.span = {queue, fmt::format("{}: {}", driver.span_name_, what)};
+      kept_.start = driver.mark(queue, kEventDefault);
     }
     ~Timed() {
       if (!kept_.start) return;
@@ -272,7 +245,7 @@ class CudaDriver final : public Driver {
     use();
     CuEvent event = nullptr;
     expect(api_.EventCreate(&event, flags), "cuEventCreate");
-    auto made = std::make_unique<CudaMark>(context_, event);
+    auto made = std::make_unique<CudaMark>(OwnedEvent(event, {&context_}));
     expect(api_.EventRecord(event, raw(queue)), "cuEventRecord");
     return made;
   }
@@ -282,7 +255,7 @@ class CudaDriver final : public Driver {
     return host_clock_ + std::chrono::nanoseconds(static_cast<std::int64_t>(milliseconds * 1e6));
   }
 
-  Stream raw(Queue queue) const { return streams_[static_cast<std::size_t>(queue)]; }
+  Stream raw(Queue queue) const { return streams_[static_cast<std::size_t>(queue)].get(); }
   static DevicePointer raw(const Memory& memory) { return static_cast<const CudaMemory&>(memory).get(); }
   static CuEvent raw(const Event& event) { return static_cast<const CudaMark&>(event).get(); }
   void use() const { expect(context_.use(), "cuCtxSetCurrent"); }
@@ -293,7 +266,7 @@ class CudaDriver final : public Driver {
     if (found != kernels_.end()) return found->second;
     const std::string text(name);
     Function kernel = nullptr;
-    expect(api_.ModuleGetFunction(&kernel, module_, text.c_str()), "kernel " + text);
+    expect(api_.ModuleGetFunction(&kernel, module_.get(), text.c_str()), "kernel " + text);
     return kernels_[text] = kernel;
   }
 
@@ -306,20 +279,23 @@ class CudaDriver final : public Driver {
       // The driver's compiler makes the code that runs: what a device has proven is proven for this text
       // alone.
       facts_.driver = fmt::format("{}, kernels {:016x}", options_.found.facts.driver, hash64(code));
-      return api_.ModuleLoadDataEx(&module_, code.c_str(), keys.size(), keys.data(), values.data());
+      Module module = nullptr;
+      const Result error =
+          api_.ModuleLoadDataEx(&module, code.c_str(), keys.size(), keys.data(), values.data());
+      if (error == kSuccess) module_ = {module, {&context_}};
+      return error;
     };
     const Result error = load_kernels(kernel_source(options_.style),
                                       {.target = {.device = facts().name,
                                                   .capability = options_.found.capability,
                                                   .driver_version = library_->version(),
-                                                  .log_directory = options_.log_directory,
+                                                  .cache = options_.cache,
                                                   .more_build_options = options_.more_build_options},
-                                       .nvrtc_library = options_.nvrtc_library,
-                                       .cache = options_.cache},
+                                       .nvrtc_library = options_.nvrtc_library},
                                       load);
     if (error == kSuccess) return;
     log.resize(std::min(log.size(), log.find('\0')));
-    throw_build_error(facts().name, library_->error_name(error), log, options_.log_directory);
+    throw_build_error(facts().name, library_->error_name(error), log, options_.cache.directory);
   }
 
   const std::shared_ptr<const Library> library_;
@@ -327,8 +303,8 @@ class CudaDriver final : public Driver {
   const CudaOptions options_;
   Facts facts_ = options_.found.facts;
   const HeldContext context_;
-  std::array<Stream, kQueues> streams_{};
-  Module module_ = nullptr;
+  OwnedModule module_;
+  std::array<OwnedStream, kQueues> streams_;
   std::map<std::string, Function, std::less<>> kernels_;
   Counters counters_;
 

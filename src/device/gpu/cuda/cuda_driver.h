@@ -1,20 +1,19 @@
 // A device that CUDA drives.
 #pragma once
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "device/gpu/cuda/library.h"
+#include "device/gpu/kernel_cache.h"
 
 namespace lockstep::device::gpu::cuda {
 
 struct CudaOptions {
   Found found;
   Style style = kLaneStyle;
-  std::string nvrtc_library = {};                    // instead of where toolkits put it
-  std::filesystem::path cache = {};                  // for compiled kernels; empty: none
-  std::filesystem::path log_directory = {};          // for what a compiler says that refuses the kernels
+  std::string nvrtc_library = {};  // instead of where toolkits put it
+  CacheOptions cache = {};
   std::vector<std::string> more_build_options = {};  // for devices that are to be wrong
 };
 

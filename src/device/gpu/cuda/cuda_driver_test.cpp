@@ -78,8 +78,8 @@ TEST_F(CudaDriverTest, WritesComputesAndReadsBack) {
   driver->write(Queue::compute, *weights, 0, std::as_bytes(std::span(w)));
   driver->write(Queue::compute, *gradient, 0, std::as_bytes(std::span(g)));
   const float rate = 0.3f;
-  driver->launch(Queue::compute, "sgd",
-                 std::vector<Argument>{weights.get(), gradient.get(), 0, 0, kCount, rate}, kCount);
+  driver->launch(Queue::compute, "sgd", std::vector<Argument>{weights.get(), gradient.get(), 0, kCount, rate},
+                 kCount);
   std::vector<float> expected(kCount);
   for (std::size_t i = 0; i < kCount; ++i) expected[i] = std::fma(-rate, g[i], w[i]);
   EXPECT_EQ(read(*driver, *weights, kCount), expected);
@@ -147,8 +147,7 @@ TEST_F(CudaDriverTest, OneQueueWaitsForTheOther) {
       fill(*driver, *memory, kCount, expected, first);
       const auto filled = driver->record(first);
       driver->after(second, *filled);
-      driver->launch(second, "copy_floats", std::vector<Argument>{memory.get(), copy.get(), 0, 0, kCount},
-                     kCount);
+      driver->launch(second, "relu", std::vector<Argument>{memory.get(), copy.get(), kCount}, kCount);
       const auto copied = driver->record(second);
       driver->flush(second);
       driver->after(first, *copied);
@@ -231,7 +230,7 @@ TEST_F(CudaDriverTest, WritesTheLogWhenTheDriverRefusesTheKernels) {
   const std::string said = refusal_of(Fault::device, [&] {
     make_cuda_driver(standin_->library(), {.found = found,
                                            .nvrtc_library = nvrtc_path(),
-                                           .log_directory = name,
+                                           .cache = fs::path(name),
                                            .more_build_options = {"--ftz=true"}});
   });
   EXPECT_THAT(said, StartsWith("cuda:0: its compiler refuses the kernels (CUDA_ERROR_"));

@@ -37,22 +37,22 @@ std::shared_ptr<const Library> Library::open(const std::string& path, std::strin
     problem = fmt::format("no CUDA driver found ({})", why);
     return nullptr;
   }
-  std::shared_ptr<Library> opened(new Library(std::move(library)));
+  Api api;
 #define LOCKSTEP_CUDA_FIND(name, symbol, ...)                                                        \
-  opened->api_.name = reinterpret_cast<Api::name##Function*>(opened->library_->find(symbol));        \
-  if (opened->api_.name == nullptr) {                                                                \
+  api.name = reinterpret_cast<Api::name##Function*>(library->find(symbol));                          \
+  if (api.name == nullptr) {                                                                         \
     problem = fmt::format("{} has no function " symbol "; a newer CUDA driver is needed", paths[0]); \
     return nullptr;                                                                                  \
   }
   LOCKSTEP_CUDA_FUNCTIONS(LOCKSTEP_CUDA_FIND)
 #undef LOCKSTEP_CUDA_FIND
-  Result error = opened->api_.Init(0);
-  if (error == kSuccess) error = opened->api_.DriverGetVersion(&opened->version_);
-  if (error != kSuccess) {
-    problem = fmt::format("the CUDA driver does not start: {}", opened->error_name(error));
-    return nullptr;
-  }
-  return opened;
+  int version = 0;
+  Result error = api.Init(0);
+  if (error == kSuccess) error = api.DriverGetVersion(&version);
+  auto opened = std::make_shared<const Library>(api, version, std::move(library));
+  if (error == kSuccess) return opened;
+  problem = fmt::format("the CUDA driver does not start: {}", opened->error_name(error));
+  return nullptr;
 }
 
 Found Library::describe(int index) const {

@@ -23,6 +23,11 @@ class Library {
   // start; `problem` then says why, in one line.
   static std::shared_ptr<const Library> open(const std::string& path, std::string& problem);
 
+  // Functions of a driver that knows CUDA up to `version`, and the library that has them, if it is one that
+  // was opened.
+  Library(const Api& api, int version, std::unique_ptr<SharedLibrary> library = nullptr)
+      : library_(std::move(library)), api_(api), version_(version) {}
+
   // All devices, named cuda:0, cuda:1, ... Throws Error(device) if the driver fails.
   std::vector<Found> devices() const;
 
@@ -38,12 +43,11 @@ class Library {
   void expect(Result error, const std::string& device, std::string_view call) const;
 
  private:
-  explicit Library(std::unique_ptr<SharedLibrary> library) : library_(std::move(library)) {}
   Found describe(int index) const;
 
   const std::unique_ptr<SharedLibrary> library_;
-  Api api_;
-  int version_ = 0;
+  const Api api_;
+  const int version_;
 };
 
 // 13000 is "13.0".

@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "plan/device_list.h"
 
 namespace lockstep::device::gpu::opencl {
 
-void Choice::add(const std::string& name, int index) {
+void Choice::add(const std::string& name) {
   if (found_.empty()) throw Error(Fault::device, "there is no device {}: {}", name, missing_);
+  const int index = plan::index_of(name);
   const int last = static_cast<int>(found_.size()) - 1;
   const bool divisible = found_.back().cpu;
   const int most = divisible ? last + found_.back().facts.units - 1 : last;
@@ -23,7 +25,7 @@ int Choice::on_cores() const {
 }
 
 // The parts of the last device, or none if one name has all of it.
-std::vector<DeviceId> Choice::divided(const Library& library, int threads) const {
+std::vector<OwnedDevice> Choice::divided(const Library& library, int threads) const {
   const auto parts = static_cast<int>(std::ranges::count_if(wanted_, &Wanted::may_divide));
   const Found& last = found_.back();
   if (parts == 0 || (parts == 1 && threads >= last.facts.units)) return {};
@@ -36,18 +38,15 @@ std::vector<DeviceId> Choice::divided(const Library& library, int threads) const
 
 std::vector<std::unique_ptr<Driver>> Choice::make(const std::shared_ptr<const Library>& library,
                                                   const Options& options) const {
-  const std::vector<DeviceId> parts = divided(*library, options.threads);
+  std::vector<OwnedDevice> parts = divided(*library, options.threads);
   std::vector<std::unique_ptr<Driver>> drivers;
   drivers.reserve(wanted_.size());
   std::size_t next = 0;
   for (const Wanted& w : wanted_) {
-    OpenClOptions each{.found = found_[w.device],
-                       .style = kLaneStyle,
-                       .cache = options.cache,
-                       .log_directory = options.cache};
+    OpenClOptions each{.found = found_[w.device], .style = kLaneStyle, .cache = options.cache};
     each.found.facts.name = w.name;
     if (each.found.cpu) each.style = pack_style(each.found.vector_floats);
-    if (w.may_divide && !parts.empty()) each.part = parts[next++];
+    if (w.may_divide && !parts.empty()) each.part = std::move(parts[next++]);
     drivers.push_back(make_opencl_driver(library, std::move(each)));
   }
   return drivers;

@@ -15,15 +15,15 @@ class Choice {
   Choice(const std::vector<Found>& found, std::string missing)
       : found_(found), missing_(std::move(missing)) {}
 
-  // opencl:`index`. Throws Error(usage) with the names there are, Error(device) if there are none.
-  void add(const std::string& name, int index);
+  // opencl:i. Throws Error(usage) with the names there are, Error(device) if there are none.
+  void add(const std::string& name);
 
   // How many of them compute on the host's cores.
   int on_cores() const;
 
   struct Options {
-    int threads = 1;                   // units of each part of a divided device
-    std::filesystem::path cache = {};  // of compiled kernels, and of what a compiler says that refuses them
+    int threads = 1;  // units of each part of a divided device
+    CacheOptions cache = {};
   };
   // A driver a name, in order.
   std::vector<std::unique_ptr<Driver>> make(const std::shared_ptr<const Library>& library,
@@ -35,7 +35,7 @@ class Choice {
     std::size_t device;
     bool may_divide;
   };
-  std::vector<DeviceId> divided(const Library& library, int threads) const;
+  std::vector<OwnedDevice> divided(const Library& library, int threads) const;
 
   const std::vector<Found>& found_;
   const std::string missing_;

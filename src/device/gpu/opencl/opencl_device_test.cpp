@@ -1,4 +1,5 @@
 // Whole steps on OpenCL devices against the naive twins, in both lane styles, bit for bit.
+#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -84,6 +85,30 @@ TEST(OpenClStep, OfLenetTakesFewLaunchesAndOneWait) {
     EXPECT_EQ(driver->counters().waits - before.waits, 1);
     RecordProperty(rule == arithmetic::ConvolutionRule::fast ? "fast_launches" : "direct_launches",
                    static_cast<int>(driver->counters().launches - before.launches));
+  }
+}
+
+// Others copy what was sent out of the host's memory while its sender already hashes its parameters.
+TEST(OpenClExchange, ShowingAParameterLeavesWhatIsBeingSent) {
+  std::string problem;
+  const std::shared_ptr<const Library> library = Library::open(problem);
+  if (!library || library->devices().empty()) GTEST_SKIP() << "no OpenCL device here";
+  const Found found = library->devices().front();
+  const std::unique_ptr<Driver> driver = make_opencl_driver(
+      library, {.found = found, .style = pack_style(found.vector_floats), .cache = kernels_for_test()});
+  const program::Program p = program::compile_training(model::zoo_model("mlp"));
+  GpuExecutable executable(p, {.alone = false}, *driver);
+  executable.expect({});
+  for (std::size_t sum = 0; sum < p.sums.size(); ++sum) {
+    const program::BufferId id = p.sums[sum].parameter;
+    if (id < 0) continue;
+    const std::size_t elements = p.buffers[static_cast<std::size_t>(id)].elements;
+    executable.upload(id, std::vector<float>(elements, 1.0f));
+    const std::span<float> sent =
+        executable.numbers({program::exchange::Place::Of::parameter, {static_cast<int>(sum), 0, elements}});
+    std::ranges::fill(sent, 2.0f);
+    EXPECT_EQ(std::ranges::count(executable.parameter(id), 1.0f), static_cast<std::ptrdiff_t>(elements));
+    EXPECT_EQ(std::ranges::count(sent, 2.0f), static_cast<std::ptrdiff_t>(elements));
   }
 }
 

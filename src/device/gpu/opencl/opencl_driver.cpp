@@ -15,44 +15,39 @@ constexpr const char* kBuildOptions = "-cl-std=CL1.2 -cl-fp32-correctly-rounded-
 
 class ClMemory final : public Memory {
  public:
-  ClMemory(const Api& api, Mem memory) : api_(api), memory_(memory) {}
-  ~ClMemory() override { api_.ReleaseMemObject(memory_); }
-  Mem get() const { return memory_; }
+  explicit ClMemory(OwnedMem memory) : memory_(std::move(memory)) {}
+  Mem get() const { return memory_.get(); }
 
  private:
-  const Api& api_;
-  Mem memory_;
+  const OwnedMem memory_;
 };
 
 // Memory that the driver has allocated for fast copies, mapped for as long as it lives.
 class ClHostMemory final : public HostMemory {
  public:
-  ClHostMemory(const Api& api, CommandQueue queue, Mem memory, std::span<std::byte> mapped)
-      : api_(api), queue_(queue), memory_(memory), mapped_(mapped) {}
+  ClHostMemory(const Api& api, CommandQueue queue, OwnedMem memory, std::span<std::byte> mapped)
+      : api_(api), queue_(queue), memory_(std::move(memory)), mapped_(mapped) {}
   ~ClHostMemory() override {
-    api_.EnqueueUnmapMemObject(queue_, memory_, mapped_.data(), 0, nullptr, nullptr);
+    api_.EnqueueUnmapMemObject(queue_, memory_.get(), mapped_.data(), 0, nullptr, nullptr);
     api_.Finish(queue_);
-    api_.ReleaseMemObject(memory_);
   }
   std::span<std::byte> bytes() override { return mapped_; }
 
  private:
   const Api& api_;
   CommandQueue queue_;
-  Mem memory_;
+  const OwnedMem memory_;
   const std::span<std::byte> mapped_;
 };
 
 class ClMark final : public Event {
  public:
-  ClMark(const Api& api, ClEvent event, CommandQueue queue) : api_(api), event_(event), queue_(queue) {}
-  ~ClMark() override { api_.ReleaseEvent(event_); }
-  ClEvent get() const { return event_; }
+  ClMark(OwnedEvent event, CommandQueue queue) : event_(std::move(event)), queue_(queue) {}
+  ClEvent get() const { return event_.get(); }
   CommandQueue queue() const { return queue_; }
 
  private:
-  const Api& api_;
-  ClEvent event_;
+  const OwnedEvent event_;
   CommandQueue queue_;
 };
 
@@ -60,14 +55,11 @@ class OpenClDriver final : public Driver {
  public:
   OpenClDriver(std::shared_ptr<const Library> library, OpenClOptions options)
       : library_(std::move(library)), api_(library_->api()), options_(std::move(options)) {
-    try {
-      create();
-    } catch (const Error&) {
-      release();
-      throw;
-    }
+    create();
   }
-  ~OpenClDriver() override { release(); }
+  ~OpenClDriver() override {
+    for (const OwnedQueue& queue : queues_) api_.Finish(queue.get());
+  }
   OpenClDriver(const OpenClDriver&) = delete;
   OpenClDriver& operator=(const OpenClDriver&) = delete;
 
@@ -78,25 +70,25 @@ class OpenClDriver final : public Driver {
   // OpenCL does not say what others have taken.
   std::size_t free_memory() const override { return facts().memory; }
   std::unique_ptr<Memory> allocate(std::size_t bytes) override {
-    return std::make_unique<ClMemory>(api_, create_buffer(kMemReadWrite, bytes));
+    return std::make_unique<ClMemory>(create_buffer(kMemReadWrite, bytes));
   }
 
   std::unique_ptr<Memory> part(const Memory& memory, std::size_t offset, std::size_t bytes) override {
     const BufferRegion region{offset, bytes};
     Int error = kSuccess;
-    Mem part = api_.CreateSubBuffer(raw(memory), kMemReadWrite, kBufferCreateTypeRegion, &region, &error);
+    OwnedMem part(api_.CreateSubBuffer(raw(memory), kMemReadWrite, kBufferCreateTypeRegion, &region, &error),
+                  {&api_});
     expect(error, "clCreateSubBuffer");
-    return std::make_unique<ClMemory>(api_, part);
+    return std::make_unique<ClMemory>(std::move(part));
   }
 
   std::unique_ptr<HostMemory> allocate_host(std::size_t bytes) override {
-    Mem memory = create_buffer(kMemReadWrite | kMemAllocHostPtr, bytes);
+    OwnedMem memory = create_buffer(kMemReadWrite | kMemAllocHostPtr, bytes);
     Int error = kSuccess;
-    void* const mapped = api_.EnqueueMapBuffer(queues_[0], memory, 1, kMapRead | kMapWrite, 0, bytes, 0,
-                                               nullptr, nullptr, &error);
-    if (error != kSuccess) api_.ReleaseMemObject(memory);
+    void* const mapped = api_.EnqueueMapBuffer(raw(Queue::compute), memory.get(), 1, kMapRead | kMapWrite, 0,
+                                               bytes, 0, nullptr, nullptr, &error);
     expect(error, "clEnqueueMapBuffer");
-    return std::make_unique<ClHostMemory>(api_, queues_[0], memory,
+    return std::make_unique<ClHostMemory>(api_, raw(Queue::compute), std::move(memory),
                                           std::span(static_cast<std::byte*>(mapped), bytes));
   }
 
@@ -135,7 +127,7 @@ class OpenClDriver final : public Driver {
   std::unique_ptr<Event> record(Queue queue) override {
     ClEvent event = nullptr;
     expect(api_.EnqueueMarkerWithWaitList(raw(queue), 0, nullptr, &event), "clEnqueueMarkerWithWaitList");
-    return std::make_unique<ClMark>(api_, event, raw(queue));
+    return std::make_unique<ClMark>(OwnedEvent(event, {&api_}), raw(queue));
   }
   void after(Queue queue, const Event& event) override {
     const auto& mark = static_cast<const ClMark&>(event);
@@ -172,7 +164,7 @@ class OpenClDriver final : public Driver {
   }
   void name_spans(std::string name) override { span_name_ = std::move(name); }
   std::vector<Span> take_spans() override {
-    for (CommandQueue queue : queues_) expect(api_.Finish(queue), "clFinish");
+    for (const OwnedQueue& queue : queues_) expect(api_.Finish(queue.get()), "clFinish");
     std::vector<Span> spans;
     spans.reserve(kept_.size());
     for (const auto& [span, event] : kept_) {
@@ -191,7 +183,7 @@ class OpenClDriver final : public Driver {
   };
 
   void create() {
-    if (options_.part != nullptr) {
+    if (options_.part) {
       Uint units = 0;
       expect(api_.GetDeviceInfo(device(), kDeviceMaxComputeUnits, sizeof units, &units, nullptr),
              "clGetDeviceInfo");
@@ -201,38 +193,26 @@ class OpenClDriver final : public Driver {
                                              reinterpret_cast<Property>(options_.found.platform), 0};
     DeviceId id = device();
     Int error = kSuccess;
-    context_ = api_.CreateContext(properties.data(), 1, &id, nullptr, nullptr, &error);
+    context_ = {api_.CreateContext(properties.data(), 1, &id, nullptr, nullptr, &error), {&api_}};
     expect(error, "clCreateContext");
-    for (CommandQueue& queue : queues_) {
-      queue = api_.CreateCommandQueue(context_, id, kQueueProfilingEnable, &error);
+    for (OwnedQueue& queue : queues_) {
+      queue = {api_.CreateCommandQueue(context_.get(), id, kQueueProfilingEnable, &error), {&api_}};
       expect(error, "clCreateCommandQueue");
     }
     const std::string more = options_.more_build_options.empty() ? "" : " " + options_.more_build_options;
     options_.found.facts.build = fmt::format("{}{}", kBuildOptions, more);
-    program_ = build_program(api_, context_, id,
+    program_ = build_program(api_, context_.get(), id,
                              {.facts = facts(),
                               .vector_floats = options_.found.vector_floats,
                               .source = kernel_source(options_.style),
-                              .cache = options_.cache,
-                              .log_directory = options_.log_directory});
-  }
-
-  void release() {
-    for (CommandQueue queue : queues_) {
-      if (queue == nullptr) continue;
-      api_.Finish(queue);
-      api_.ReleaseCommandQueue(queue);
-    }
-    for (const auto& [name, kernel] : kernels_) api_.ReleaseKernel(kernel);
-    if (program_ != nullptr) api_.ReleaseProgram(program_);
-    if (context_ != nullptr) api_.ReleaseContext(context_);
-    if (options_.part != nullptr) api_.ReleaseDevice(options_.part);
+                              .cache = options_.cache});
   }
 
   void keep(Queue queue, std::string_view what, ClEvent event) {
     if (event == nullptr) return;
+    OwnedEvent owned(event, {&api_});
     kept_.push_back({{queue, fmt::format("{}: {}", span_name_, what)},
-                     std::make_unique<ClMark>(api_, event, raw(queue))});
+                     std::make_unique<ClMark>(std::move(owned), raw(queue))});
   }
   std::uint64_t time_of(ClEvent event, Uint what) const {
     std::uint64_t nanoseconds = 0;
@@ -244,14 +224,14 @@ class OpenClDriver final : public Driver {
     return host_clock_ + std::chrono::nanoseconds(static_cast<std::int64_t>(device_time - device_clock_));
   }
 
-  DeviceId device() const { return options_.part != nullptr ? options_.part : options_.found.device; }
-  CommandQueue raw(Queue queue) const { return queues_[static_cast<std::size_t>(queue)]; }
+  DeviceId device() const { return options_.part ? options_.part.get() : options_.found.device; }
+  CommandQueue raw(Queue queue) const { return queues_[static_cast<std::size_t>(queue)].get(); }
   static Mem raw(const Memory& memory) { return static_cast<const ClMemory&>(memory).get(); }
   void expect(Int error, std::string_view call) const { Library::expect(error, facts().name, call); }
 
-  Mem create_buffer(Bitfield flags, std::size_t bytes) {
+  OwnedMem create_buffer(Bitfield flags, std::size_t bytes) {
     Int error = kSuccess;
-    Mem memory = api_.CreateBuffer(context_, flags, bytes, nullptr, &error);
+    OwnedMem memory(api_.CreateBuffer(context_.get(), flags, bytes, nullptr, &error), {&api_});
     expect(error, "clCreateBuffer");
     return memory;
   }
@@ -272,21 +252,21 @@ class OpenClDriver final : public Driver {
 
   Kernel kernel_named(std::string_view name) {
     const auto found = kernels_.find(name);
-    if (found != kernels_.end()) return found->second;
+    if (found != kernels_.end()) return found->second.get();
     Int error = kSuccess;
     const std::string text(name);
-    Kernel kernel = api_.CreateKernel(program_, text.c_str(), &error);
+    OwnedKernel kernel(api_.CreateKernel(program_.get(), text.c_str(), &error), {&api_});
     expect(error, "kernel " + text);
-    return kernels_[text] = kernel;
+    return kernels_.emplace(text, std::move(kernel)).first->second.get();
   }
 
   const std::shared_ptr<const Library> library_;
   const Api& api_;
   OpenClOptions options_;
-  Context context_ = nullptr;
-  std::array<CommandQueue, kQueues> queues_{};
-  Program program_ = nullptr;
-  std::map<std::string, Kernel, std::less<>> kernels_;
+  OwnedContext context_;
+  OwnedProgram program_;
+  std::map<std::string, OwnedKernel, std::less<>> kernels_;
+  std::array<OwnedQueue, kQueues> queues_;
   Counters counters_;
 
   bool tracing_ = false;
@@ -302,16 +282,19 @@ std::unique_ptr<Driver> make_opencl_driver(std::shared_ptr<const Library> librar
   return std::make_unique<OpenClDriver>(std::move(library), std::move(options));
 }
 
-std::vector<DeviceId> divide(const Library& library, const Found& found, std::span<const int> units) {
+std::vector<OwnedDevice> divide(const Library& library, const Found& found, std::span<const int> units) {
   std::vector<Property> properties{kDevicePartitionByCounts};
   properties.insert(properties.end(), units.begin(), units.end());
   properties.insert(properties.end(), {kDevicePartitionByCountsListEnd, 0});
   std::vector<DeviceId> parts(units.size());
+  std::vector<OwnedDevice> owned;
+  owned.reserve(parts.size());
   Library::expect(library.api().CreateSubDevices(found.device, properties.data(),
                                                  static_cast<Uint>(parts.size()), parts.data(), nullptr),
                   found.facts.name,
                   fmt::format("dividing its {} units among {} devices", found.facts.units, units.size()));
-  return parts;
+  for (DeviceId part : parts) owned.emplace_back(part, OwnedDevice::deleter_type{&library.api()});
+  return owned;
 }
 
 }  // namespace lockstep::device::gpu::opencl

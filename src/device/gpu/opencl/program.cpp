@@ -14,16 +14,16 @@ Int build(const Api& api, Program program, DeviceId device, const ProgramOptions
 }
 
 // Null if the driver does not take it: drivers may refuse what they made, after an update for one.
-Program from_binary(const Api& api, Context context, DeviceId device, const ProgramOptions& options,
-                    const std::string& binary) {
+OwnedProgram from_binary(const Api& api, Context context, DeviceId device, const ProgramOptions& options,
+                         const std::string& binary) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
   const std::size_t size = binary.size();
   Int status = kSuccess, error = kSuccess;
-  Program program = api.CreateProgramWithBinary(context, 1, &device, &size, &bytes, &status, &error);
-  if (error != kSuccess) return nullptr;
-  if (status == kSuccess && build(api, program, device, options) == kSuccess) return program;
-  api.ReleaseProgram(program);
-  return nullptr;
+  OwnedProgram program(api.CreateProgramWithBinary(context, 1, &device, &size, &bytes, &status, &error),
+                       {&api});
+  const bool taken =
+      error == kSuccess && status == kSuccess && build(api, program.get(), device, options) == kSuccess;
+  return taken ? std::move(program) : OwnedProgram();
 }
 
 // Empty if the driver does not give it.
@@ -48,25 +48,24 @@ std::string binary_of(const Api& api, Program program) {
     if (api.GetProgramBuildInfo(program, device, kProgramBuildLog, size, log.data(), nullptr) != kSuccess)
       log.clear();
   }
-  api.ReleaseProgram(program);
-  throw_build_error(options.facts.name, error_name(error), log, options.log_directory);
+  throw_build_error(options.facts.name, error_name(error), log, options.cache.directory);
 }
 
-Program from_source(const Api& api, Context context, DeviceId device, const ProgramOptions& options) {
+OwnedProgram from_source(const Api& api, Context context, DeviceId device, const ProgramOptions& options) {
   const char* text = options.source.c_str();
   const std::size_t length = options.source.size();
   Int error = kSuccess;
-  Program program = api.CreateProgramWithSource(context, 1, &text, &length, &error);
+  OwnedProgram program(api.CreateProgramWithSource(context, 1, &text, &length, &error), {&api});
   Library::expect(error, options.facts.name, "clCreateProgramWithSource");
-  error = build(api, program, device, options);
-  if (error != kSuccess) report(api, program, device, error, options);
+  error = build(api, program.get(), device, options);
+  if (error != kSuccess) report(api, program.get(), device, error, options);
   return program;
 }
 
 }  // namespace
 
-Program build_program(const Api& api, Context context, DeviceId device, const ProgramOptions& options) {
-  const KernelCache cache(options.cache);
+OwnedProgram build_program(const Api& api, Context context, DeviceId device, const ProgramOptions& options) {
+  const KernelCache cache(options.cache.directory);
   const Facts& facts = options.facts;
   const std::array<std::string, 6> inputs{options.source,
                                           facts.build,
@@ -75,10 +74,13 @@ Program build_program(const Api& api, Context context, DeviceId device, const Pr
                                           std::to_string(options.vector_floats),
                                           std::to_string(facts.units)};
   if (const std::optional<std::string> kept = cache.load(inputs)) {
-    if (Program program = from_binary(api, context, device, options, *kept)) return program;
+    if (OwnedProgram program = from_binary(api, context, device, options, *kept)) return program;
   }
-  Program program = from_source(api, context, device, options);
-  if (const std::string binary = binary_of(api, program); !binary.empty()) cache.keep(inputs, binary);
+  options.cache.on_compile(facts.name);
+  OwnedProgram program = from_source(api, context, device, options);
+  // PoCL compiles all kernels to give it, else each when it first runs.
+  if (options.cache.directory.empty()) return program;
+  if (const std::string binary = binary_of(api, program.get()); !binary.empty()) cache.keep(inputs, binary);
   return program;
 }
 

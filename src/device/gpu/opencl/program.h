@@ -1,11 +1,11 @@
 // The kernels, as a device's own compiler makes them. What it made is kept: Intel's takes twenty seconds, and
 // loads what it made before in a blink.
 #pragma once
-#include <filesystem>
 #include <string>
 
 #include "device/gpu/driver.h"
-#include "device/gpu/opencl/api.h"
+#include "device/gpu/kernel_cache.h"
+#include "device/gpu/opencl/owned.h"
 
 namespace lockstep::device::gpu::opencl {
 
@@ -13,12 +13,11 @@ struct ProgramOptions {
   const Facts& facts;  // of the device, and how its kernels are compiled
   int vector_floats;   // of the device: CPUs of one name may differ in it
   std::string source;
-  std::filesystem::path cache = {};          // of compiled kernels; empty: none
-  std::filesystem::path log_directory = {};  // for what a compiler says that refuses them
+  CacheOptions cache = {};
 };
 
-// From the cache, else from the source. The caller releases it. Throws Error(device) with the log's path if
-// the compiler refuses the source.
-Program build_program(const Api& api, Context context, DeviceId device, const ProgramOptions& options);
+// From the cache, else from the source. Throws Error(device) with the log's path if the compiler refuses the
+// source.
+OwnedProgram build_program(const Api& api, Context context, DeviceId device, const ProgramOptions& options);
 
 }  // namespace lockstep::device::gpu::opencl

@@ -47,14 +47,12 @@ class OpenClProgram : public testing::Test {
   }
 
   void build(const Api& api, const std::string& source = "__kernel void nothing() {}\n") {
-    Program program =
+    const OwnedProgram program =
         build_program(api, context_, found_.device,
                       {.facts = found_.facts, .vector_floats = 1, .source = source, .cache = cache_});
     Int error = kSuccess;
-    Kernel kernel = api.CreateKernel(program, "nothing", &error);
+    const OwnedKernel kernel(api.CreateKernel(program.get(), "nothing", &error), {&api});
     EXPECT_EQ(error, kSuccess);
-    api.ReleaseKernel(kernel);
-    api.ReleaseProgram(program);
   }
   Api without_source() const {
     Api api = library_->api();
