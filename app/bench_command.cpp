@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "device/cpu/kernels.h"
 #include "devices.h"
 #include "environment.h"
+#include "lists.h"
 #include "model/zoo.h"
 #include "numbers.h"
 #include "output.h"
@@ -59,20 +61,21 @@ class BenchCommand final : public Command {
       expect_no_own_options(part.parser->get_name());
       return part.command->run();
     }
-    const measure::StepSetting asked = setting(crews_.list("--devices", devices_));
+    const std::vector<measure::StepSetting> asked = settings();
     const device::cpu::Kernels& kernels =
         device::cpu::choose_kernels(environment_variable("LOCKSTEP_TARGET"));
     measure::FmaPeak peak(kernels);
     BenchFigures figures;
     figures.target = kernels.name;
     figures.convolution = model().convolution;
+    // First, so that devices that are not to be had are refused before anything is measured.
+    (asked.size() == 1 ? figures.steps : figures.settings) = steps(asked, peak);
     if (scaling_) figures.scaling = scaling();
     if (!step_only_) {
       measure::KernelBenchOptions options{.make_crew = make_bench_crew, .model = model()};
       options.pace.seconds = seconds_;
       figures.kernels = measure::bench_kernels(options, peak);
     }
-    figures.steps = steps(asked, peak);
     figures.core_peak = peak.flops_per_second();
     figures.core_peak_median = peak.median_flops_per_second();
     print_result(json_ ? bench_json(figures) : bench_table(figures));
@@ -89,16 +92,21 @@ class BenchCommand final : public Command {
     parser_
         ->add_option_function<std::string>(
             "--devices", [this](const std::string& text) { devices_ = text; },
-            "Devices of the step: 2, 3xcpu, gpu, cpu:0+opencl:0 or auto (default: one CPU device)")
+            "Devices of the step: 2, 3xcpu, gpu, cpu:0+opencl:0 or auto (default: one CPU device); several "
+            "settings, separated by commas, are measured in turns and compared with the first")
         ->type_name("LIST");
     add_shares(*parser_, shares_);
     crews_.add_probe(*parser_);
     parser_
         ->add_option_function<std::string>(
             "--threads",
-            [this](const std::string& text) { threads_ = whole_number("--threads", text, kThreads); },
-            "Compute threads of each device, 1 to 1,024 (default: the cores, divided among the devices)")
-        ->type_name("N");
+            [this](const std::string& text) {
+              threads_ = list_of(
+                  text, [](std::string_view part) { return whole_number("--threads", part, kThreads); });
+            },
+            "Compute threads of each device, 1 to 1,024, several separated by commas (default: the cores, "
+            "divided among the devices)")
+        ->type_name("LIST");
     add_seconds(*parser_, seconds_, "each part");
     add_convolution(*parser_, convolution_);
   }
@@ -124,26 +132,37 @@ class BenchCommand final : public Command {
     return measure::measure_scaling(options);
   }
 
-  measure::StepSetting setting(const std::vector<std::string>& names) const {
-    const int threads = threads_.value_or(default_threads(names));
-    const bool only_cpu =
-        std::ranges::all_of(names, [](const std::string& name) { return plan::kind_of(name) == "cpu"; });
-    measure::StepSetting setting{static_cast<int>(names.size()), threads};
-    if (!only_cpu) setting.names = names;
-    if (shares_) setting.shares = *shares_;
-    expect_share_a_device("--shares", setting.shares, names.size());
+  std::vector<measure::StepSetting> settings() {
+    std::vector<measure::StepSetting> settings;
+    for (const std::vector<std::string>& names : crews_.settings("--devices", devices_)) {
+      for (const int threads : threads_) settings.push_back(setting(names, threads));
+    }
+    if (shares_ && std::ranges::all_of(settings, [](const auto& setting) { return setting.shares.empty(); }))
+      expect_share_a_device("--shares", *shares_, static_cast<std::size_t>(settings.front().devices));
+    return settings;
+  }
+
+  // Shares are for all settings with as many devices.
+  measure::StepSetting setting(const std::vector<std::string>& names, int threads) const {
+    measure::StepSetting setting{static_cast<int>(names.size()),
+                                 threads == 0 ? default_threads(names) : threads};
+    if (!plan::all_cpu(names)) setting.names = names;
+    if (shares_ && shares_->size() == names.size()) setting.shares = *shares_;
     return setting;
   }
 
-  std::vector<measure::StepFigure> steps(const measure::StepSetting& asked, measure::FmaPeak& peak) {
+  // A single setting is seen beside one CPU device of one thread.
+  std::vector<measure::StepFigure> steps(std::span<const measure::StepSetting> asked,
+                                         measure::FmaPeak& peak) {
     measure::StepBenchOptions options{.make_crew = make_bench_crew, .model = model()};
     options.make_named_crew = [this](const std::vector<std::string>& names, int threads) {
       return crews_.make_crew({.devices = names, .threads = threads});
     };
     options.settings.clear();
-    if (!step_only_ && (!asked.names.empty() || asked.devices * asked.threads > 1))
+    const measure::StepSetting& first = asked.front();
+    if (!step_only_ && asked.size() == 1 && (!first.names.empty() || first.devices * first.threads > 1))
       options.settings.push_back({1, 1});
-    options.settings.push_back(asked);
+    options.settings.insert(options.settings.end(), asked.begin(), asked.end());
     options.pace.seconds = seconds_;
     return measure::bench_steps(options, peak);
   }
@@ -153,7 +172,7 @@ class BenchCommand final : public Command {
   std::string devices_ = "cpu:0";
   Devices crews_;
   std::optional<std::vector<double>> shares_;
-  std::optional<int> threads_;
+  std::vector<int> threads_ = {0};  // 0: nobody says
   std::optional<arithmetic::ConvolutionRule> convolution_;
   double seconds_ = 3;
   bool step_only_ = false, scaling_ = false, json_ = false;

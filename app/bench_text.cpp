@@ -5,6 +5,7 @@
 
 #include "arithmetic/convolution_rule.h"
 #include "plan/device_list.h"
+#include "report/text_table.h"
 
 namespace lockstep::app {
 namespace {
@@ -21,6 +22,10 @@ bool multiplies(const KernelFigure& kernel) { return kernel.flops > 0; }
 std::string quartiles(double flops, const Spread& seconds, double peak) {
   return fmt::format("{:.0f}-{:.0f} %", 100 * flops / seconds.upper_quartile / peak,
                      100 * flops / seconds.lower_quartile / peak);
+}
+
+std::string quartiles(const Spread& spread, double unit) {
+  return fmt::format("{:.2f}-{:.2f}", spread.lower_quartile * unit, spread.upper_quartile * unit);
 }
 
 // A row of either table. `peak`: of all cores that work on it.
@@ -77,6 +82,29 @@ std::string step_table(const BenchFigures& figures) {
   return text;
 }
 
+std::string devices_of(const measure::StepSetting& setting) {
+  if (!setting.names.empty()) return plan::to_text(setting.names);
+  return setting.devices == 1 ? "cpu:0" : fmt::format("{}xcpu", setting.devices);
+}
+
+std::string settings_table(const std::vector<StepFigure>& settings) {
+  constexpr auto kRight = report::TextColumn::Align::right;
+  const std::vector<report::TextColumn> columns{
+      {"devices"},           {"threads", kRight}, {"GFLOP/s", kRight},  {"s an epoch", kRight},
+      {"quartiles", kRight}, {"ratio", kRight},   {"quartiles", kRight}};
+  std::vector<std::vector<std::string>> cells;
+  for (const StepFigure& s : settings) {
+    const Spread& ratio = s.time.against_first;
+    cells.push_back(
+        {devices_of(s.setting), s.setting.threads > 0 ? fmt::format("{}", s.setting.threads) : "-",
+         fmt::format("{:.1f}", s.flops_per_second() / kGiga), fmt::format("{:.2f}", s.seconds_per_epoch()),
+         quartiles(s.time.seconds, StepFigure::kStepsPerEpoch), fmt::format("{:.2f}", ratio.median),
+         quartiles(ratio, 1)});
+  }
+  return "\nWhole steps, in turns. ratio: how many times as fast as the first line, turn by turn.\n\n" +
+         report::text_table(columns, cells);
+}
+
 std::string scaling_table(const ScalingFigure& scaling) {
   std::string text =
       fmt::format("\n{:<{}}{:>16}{:>16}\n", "all cores", kNameWidth, "steps a second", "quartiles");
@@ -125,17 +153,28 @@ Json json_of(const StepFigure& step, double core_peak) {
   return json;
 }
 
+Json json_of(const std::vector<StepFigure>& settings, double core_peak) {
+  Json rows = Json::array();
+  for (const StepFigure& s : settings) {
+    rows.push_back(json_of(s, core_peak));
+    rows.back()["ratio"] = s.time.against_first.median;
+    rows.back()["ratio_quartiles"] = quartiles_of(s.time.against_first);
+  }
+  return rows;
+}
+
 }  // namespace
 
 std::string bench_table(const BenchFigures& figures) {
   std::string text = fmt::format(
       "LeNet's training step, minibatches of 256, convolution {}, {} kernels\n"
-      "FMA peak of one core: {:.1f} GFLOP/s (best window; median {:.1f})\n"
-      "of peak: of the best window of the run. then: of the windows just before and after.\n",
+      "FMA peak of one core: {:.1f} GFLOP/s (best window; median {:.1f})\n",
       arithmetic::name_of(figures.convolution), figures.target, figures.core_peak / kGiga,
       figures.core_peak_median / kGiga);
+  if (!figures.kernels.empty() || !figures.steps.empty())
+    text += "of peak: of the best window of the run. then: of the windows just before and after.\n";
   if (!figures.kernels.empty()) text += kernel_tables(figures);
-  text += step_table(figures);
+  text += figures.settings.empty() ? step_table(figures) : settings_table(figures.settings);
   if (figures.scaling) text += scaling_table(*figures.scaling);
   return text;
 }
@@ -158,8 +197,12 @@ std::string bench_json(const BenchFigures& figures) {
             {"fma_peak_gflops", figures.core_peak / kGiga},
             {"fma_peak_median_gflops", figures.core_peak_median / kGiga},
             {"kernels", std::move(kernels)},
-            {"other", std::move(other)},
-            {"step", json_of(figures.steps.back(), figures.core_peak)}};
+            {"other", std::move(other)}};
+  if (figures.settings.empty()) {
+    json["step"] = json_of(figures.steps.back(), figures.core_peak);
+  } else {
+    json["settings"] = json_of(figures.settings, figures.core_peak);
+  }
   if (figures.scaling) json["scaling"] = json_of(*figures.scaling);
   return json.dump() + '\n';
 }

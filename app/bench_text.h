@@ -16,7 +16,8 @@ struct BenchFigures {
   arithmetic::ConvolutionRule convolution = model::Model{}.convolution;
   double core_peak = 0, core_peak_median = 0;  // operations a second: the best window, and half of them
   std::vector<measure::KernelFigure> kernels;  // on one core, in the order of the step
-  std::vector<measure::StepFigure> steps;      // the last one is what was asked for
+  std::vector<measure::StepFigure> steps;      // one setting, the last, after what it is seen beside
+  std::vector<measure::StepFigure> settings;   // several settings, instead of steps
   std::optional<measure::ScalingFigure> scaling;
 };
 
@@ -26,7 +27,8 @@ std::string bench_table(const BenchFigures& figures);
 // gflops, share}, other of {name, microseconds} for what does not multiply, step of {devices, threads,
 // gflops, share, seconds_per_epoch, quartiles, names where not all are CPU devices} and, if it was measured,
 // scaling of {cores, settings of {name, steps_per_second, quartiles}, ratios of {of, to, ratio, quartiles}}.
-// Requires: at least one step.
+// Several settings stand under settings instead of step, each with {ratio, ratio_quartiles}: how many times
+// as fast as the first. Requires: steps or settings.
 std::string bench_json(const BenchFigures& figures);
 
 }  // namespace lockstep::app

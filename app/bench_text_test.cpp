@@ -14,7 +14,20 @@ BenchFigures figures() {
                       {"conv2 input gradient", "4x4 tiles", 8e8, {{0.008, 0.0125, 0.016, 0.02}, 1e9}}},
           .steps = {{{1, 1}, 1, 2e9, {{0.02, 0.025, 0.04, 0.05}, 2.5e9}},
                     {{2, 1}, 2, 2e9, {{0.01, 0.0125, 0.02, 0.04}, 1.25e9}}},
+          .settings = {},
           .scaling = std::nullopt};
+}
+
+BenchFigures several_settings() {
+  const measure::Spread slow{0.01, 0.02, 0.04, 0.05}, fast{0.005, 0.01, 0.02, 0.04};
+  BenchFigures several = figures();
+  several.kernels.clear();
+  several.steps.clear();
+  several.settings = {{{1, 2}, 2, 2e9, {slow, 5e9, {1, 1, 1, 1}}},
+                      {{3, 1}, 2, 2e9, {fast, 2.5e9, {1.5, 1.75, 2, 2.25}}},
+                      {{2, 1, {"opencl:0", "opencl:1"}}, 0, 2e9, {fast, 2.5e9, {1.5, 1.75, 2, 2.25}}},
+                      {{2, 0, {"cpu:0", "opencl:0"}}, 0, 2e9, {slow, 5e9, {0.5, 0.75, 1, 1.25}}}};
+  return several;
 }
 
 const measure::ScalingFigure kScaling{
@@ -57,6 +70,20 @@ TEST(BenchTable, LeavesOutWhatWasNotMeasured) {
   EXPECT_EQ(bench_table(step_only).find("kernel, one core"), std::string::npos);
 }
 
+TEST(BenchTable, ComparesSeveralSettingsWithTheFirst) {
+  EXPECT_EQ(bench_table(several_settings()),
+            "LeNet's training step, minibatches of 256, convolution direct, avx2 kernels\n"
+            "FMA peak of one core: 100.0 GFLOP/s (best window; median 90.0)\n"
+            "\n"
+            "Whole steps, in turns. ratio: how many times as fast as the first line, turn by turn.\n"
+            "\n"
+            "devices         threads  GFLOP/s  s an epoch   quartiles  ratio  quartiles\n"
+            "cpu:0                 2     50.0        9.40  4.70-11.75   1.00  1.00-1.00\n"
+            "3xcpu                 1    100.0        4.70   2.35-9.40   2.00  1.75-2.25\n"
+            "2xopencl              1    100.0        4.70   2.35-9.40   2.00  1.75-2.25\n"
+            "cpu:0+opencl:0        -     50.0        9.40  4.70-11.75   1.00  0.75-1.25\n");
+}
+
 TEST(BenchJson, GivesTheLastStepAndSharesAsFractions) {
   BenchFigures with_scaling = figures();
   with_scaling.scaling = kScaling;
@@ -70,6 +97,20 @@ TEST(BenchJson, GivesTheLastStepAndSharesAsFractions) {
       R"({"name":"2 independent runs","steps_per_second":100.0,"quartiles":[95.0,105.0]},)"
       R"({"name":"1 device x 2 threads","steps_per_second":87.5,"quartiles":[85.5,90.0]}],)"
       R"("ratios":[{"of":"1 device x 2 threads","to":"2 independent runs","ratio":0.875,"quartiles":[0.75,0.9375]}]}})"
+      "\n");
+}
+
+TEST(BenchJson, GivesSeveralSettingsInsteadOfAStep) {
+  BenchFigures two = several_settings();
+  two.settings = {two.settings[0], two.settings[2]};
+  EXPECT_EQ(
+      bench_json(two),
+      R"({"target":"avx2","convolution":"direct","fma_peak_gflops":100.0,"fma_peak_median_gflops":90.0,)"
+      R"("kernels":[],"other":[],"settings":[)"
+      R"({"devices":1,"threads":2,"gflops":50.0,"share":0.25,"share_then":0.2,"seconds_per_epoch":9.4,)"
+      R"("quartiles":[4.7,11.75],"ratio":1.0,"ratio_quartiles":[1.0,1.0]},)"
+      R"({"devices":2,"threads":1,"gflops":100.0,"share":null,"share_then":null,"seconds_per_epoch":4.7,)"
+      R"("quartiles":[2.35,9.4],"names":["opencl:0","opencl:1"],"ratio":2.0,"ratio_quartiles":[1.75,2.25]}]})"
       "\n");
 }
 

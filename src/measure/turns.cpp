@@ -38,7 +38,8 @@ std::vector<Timing> take_turns(const Pace& pace, FmaPeak& peak, std::span<const 
   });
   std::vector<Timing> timings;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    timings.push_back({spread_of(samples[i]), quantile(peak_flops[i], 0.5)});
+    timings.push_back(
+        {spread_of(samples[i]), quantile(peak_flops[i], 0.5), ratio_of(samples[0], samples[i])});
   }
   return timings;
 }

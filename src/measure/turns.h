@@ -14,6 +14,7 @@ struct Timing {
   Spread seconds;  // of one call
   double peak_flops =
       0;  // what the peak loop would have done in that time, as fast as it was just before and after
+  Spread against_first = {};  // how many times as fast as the first of the runs, turn by turn
 };
 
 // Times each of `runs`, one sample a turn. A turn calls its function once to warm the cache

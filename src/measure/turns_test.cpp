@@ -1,6 +1,8 @@
 #include "measure/turns.h"
 
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -16,6 +18,15 @@ TEST(Turns, AlternateAndWarmUpOnceATurn) {
   ASSERT_EQ(timings.size(), 2U);
   EXPECT_GE(timings[0].seconds.upper_quartile, timings[0].seconds.median);
   EXPECT_GT(timings[0].peak_flops, 0);
+}
+
+TEST(Turns, CompareEachWithTheFirst) {
+  FmaPeak peak(device::cpu::choose_kernels(""));
+  const std::function<void()> nap = [] { std::this_thread::sleep_for(std::chrono::microseconds(1)); };
+  const std::vector<std::function<void()>> runs{nap, nap};
+  const std::vector<Timing> one = take_turns({.seconds = 0, .window = 0, .fewest_rounds = 1}, peak, runs);
+  EXPECT_EQ(one[0].against_first, (Spread{1, 1, 1, 1}));
+  EXPECT_EQ(one[1].against_first.median, one[0].seconds.median / one[1].seconds.median);
 }
 
 TEST(Turns, WithoutThePeakGiveEverySample) {
