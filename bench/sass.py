@@ -7,7 +7,7 @@ Compiles the kernels with NVRTC, disassembles them with cuobjdump and nvdisasm, 
 stack (spilled registers: there must be none), shared memory, how many threads a multiprocessor holds at once, and what
 the inner loop consists of: multiply-adds, loads, accesses of the stack. Where no loop multiplies, all instructions are
 counted. Tools that are not installed come from PyPI, into a venv in the build directory. Fails if a hot kernel has
-anything on the stack.
+anything on the stack, or if the inner loop of one that multiplies whole tiles has less than 75 % FFMA.
 """
 import argparse
 import collections
@@ -21,7 +21,10 @@ import sys
 import tempfile
 import venv
 
-HOT = re.compile(r"convolve_8|convolve_pool_8|convolve_back_8|multiply_8|lane_chain|outer_product|winograd_\w+")
+HOT = re.compile(r"(convolve|convolve_pool|convolve_back|multiply)_\d+|lane_chain|outer_product|winograd_\w+")
+# Tiles of 8 packs. Those of one pack, for devices with fewer than four, load as much for an eighth of the work.
+WHOLE_TILES = re.compile(r"(convolve|convolve_pool|convolve_back|multiply)_8|lane_chain|outer_product")
+LEAST_SHARE = 0.75
 OPTIONS = ["--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true", "-std=c++17",
            "--device-as-default-execution-space"]
 TOOLKIT = pathlib.Path("/usr/local/cuda")
@@ -132,6 +135,10 @@ def occupancy(architecture, registers, shared, group):
     return blocks * group / limits.threads
 
 
+def share(body):
+    return sum(map(is_multiply_add, body)) / len(body)
+
+
 def row(architecture, name, used, code, group):
     loop = inner_loop(code)
     body = loop or code
@@ -140,11 +147,11 @@ def row(architecture, name, used, code, group):
     where = "loop" if loop else "all"
     return (f"| {name} | {used['REG']} | {used['STACK']} | {used['SHARED']} | "
             f"{occupancy(architecture, used['REG'], used['SHARED'], group):.0%} | {where} | {len(body)} | {adds} | "
-            f"{adds / len(body):.0%} | {names['LDG']} | {names['LDS']} | {names['LDL'] + names['STL']} |")
+            f"{share(body):.0%} | {names['LDG']} | {names['LDS']} | {names['LDL'] + names['STL']} |")
 
 
 def table(architecture, cubin, tools, group):
-    """The table, and the names of hot kernels that have something on the stack."""
+    """The table, and what is wrong with hot kernels."""
     environment = dict(os.environ, PATH=f"{tools.program('nvdisasm').parent}:{os.environ.get('PATH', '')}")
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(cubin)
@@ -161,7 +168,11 @@ def table(architecture, cubin, tools, group):
              "| LDS | stack |",
              "|---|--:|--:|--:|--:|---|--:|--:|--:|--:|--:|--:|"]
     lines += [row(architecture, name, used[name], code[name], group) for name in hot]
-    return "\n".join(lines) + "\n", [name for name in hot if used[name]["STACK"] + used[name]["LOCAL"] > 0]
+    wrong = [f"sm_{architecture} {name}: on the stack, where only registers should be" for name in hot
+             if used[name]["STACK"] + used[name]["LOCAL"] > 0]
+    wrong += [f"sm_{architecture} {name}: less than {LEAST_SHARE:.0%} FFMA" for name in hot
+              if WHOLE_TILES.fullmatch(name) and share(inner_loop(code[name]) or code[name]) < LEAST_SHARE]
+    return "\n".join(lines) + "\n", wrong
 
 
 def main():
@@ -173,13 +184,13 @@ def main():
     group = int(re.search(rb"#define LOCKSTEP_GROUP (\d+)", source).group(1))
     tools = Tools(arguments.build)
     nvrtc = tools.nvrtc()
-    spilled = []
+    wrong = []
     for architecture in map(int, arguments.architectures.split(",")):
-        text, on_stack = table(architecture, compile_cubin(nvrtc, source, architecture), tools, group)
+        text, found = table(architecture, compile_cubin(nvrtc, source, architecture), tools, group)
         print(text, flush=True)
-        spilled += [f"sm_{architecture} {name}" for name in on_stack]
-    if spilled:
-        sys.exit(f"on the stack, where only registers should be: {', '.join(spilled)}")
+        wrong += found
+    if wrong:
+        sys.exit("\n".join(wrong))
 
 
 if __name__ == "__main__":
