@@ -2,7 +2,7 @@
 # also run under the sanitizers; what takes long and crosses rooms has a label of its own. Tests that use OpenCL, all of
 # a program or those with OpenCl in their names, run one after the other: PoCL compiles while they run, all into one place.
 include(GoogleTest)
-include(cmake/nvrtc_for_tests.cmake)
+include(cmake/cuda_for_tests.cmake)
 function(lockstep_test name)
   cmake_parse_arguments(PARSE_ARGV 1 test OPENCL LABEL "")
   if(NOT test_LABEL)
@@ -24,4 +24,11 @@ function(lockstep_test name)
   gtest_discover_tests(${name} TEST_FILTER "-${opencl}" DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
   gtest_discover_tests(${name} TEST_FILTER "${opencl}" TEST_LIST ${name}_OPENCL DISCOVERY_TIMEOUT 60
                        PROPERTIES ${properties} RESOURCE_LOCK opencl)
+endfunction()
+
+# For a test that runs CUDA's kernels on the stand-in for CUDA's driver.
+function(use_cuda_standin test)
+  target_compile_definitions(${test} PRIVATE LOCKSTEP_CUDA_STANDIN="$<TARGET_FILE:cuda_standin>"
+                                             $<$<BOOL:${nvrtc_for_tests}>:LOCKSTEP_NVRTC="${nvrtc_for_tests}">)
+  add_dependencies(${test} cuda_standin)
 endfunction()

@@ -15,7 +15,7 @@
 #include "arithmetic/reference/step.h"
 #include "arithmetic/reference/update.h"
 #include "device/cpu/cpu_device.h"
-#include "opencl_devices_for_test.h"
+#include "gpu_devices_for_test.h"
 #include "program/compile.h"
 #include "run/runner.h"
 
@@ -47,8 +47,9 @@ struct Case {
   std::array<int, kSteps> drawn = {1, 1};  // examples, before the limit
   int devices = 1, threads = 1, star = 0, layer_order = 0, momentum = 0, shard_optimizer = 0, unfused = 0;
   int fast = 0;
-  int opencl = 0;  // bit d: device d is an OpenCL device, as far as there are any
-  int shares = 0;  // 0: equal ones
+  int gpus = 0;      // bit d: device d is a GPU, as far as there are any
+  int gpu_kind = 0;  // of gpu_kinds()
+  int shares = 0;    // 0: equal ones
   int seed = 0;
 };
 
@@ -140,13 +141,15 @@ int examples(const Case& c, std::size_t step) {
   return static_cast<int>(std::min<std::int64_t>(c.drawn[step], most));
 }
 
-// By device: an OpenCL device, or null for a CPU device.
+const GpuKind& gpu_kind(const Case& c) { return gpu_kinds()[static_cast<std::size_t>(c.gpu_kind)]; }
+
+// By device: a GPU, or null for a CPU device.
 std::vector<device::Device*> chosen_devices(const Case& c) {
   std::vector<device::Device*> chosen(static_cast<std::size_t>(c.devices), nullptr);
   std::size_t next = 0;
-  for (std::size_t d = 0; c.opencl != 0 && d < chosen.size(); ++d) {
-    if ((c.opencl >> d & 1) != 0 && next < opencl_devices().size())
-      chosen[d] = opencl_devices()[next++].get();
+  for (std::size_t d = 0; c.gpus != 0 && d < chosen.size(); ++d) {
+    if ((c.gpus >> d & 1) != 0 && next < gpu_kind(c).devices.size())
+      chosen[d] = gpu_kind(c).devices[next++].get();
   }
   return chosen;
 }
@@ -162,7 +165,7 @@ std::string kinds_text(const Case& c) {
   std::string text;
   for (const device::Device* device : chosen_devices(c)) {
     text += text.empty() ? "" : "+";
-    text += device != nullptr ? "opencl" : "cpu";
+    text += device != nullptr ? gpu_kind(c).name : "cpu";
   }
   return text;
 }
@@ -237,8 +240,8 @@ rc::Gen<Case> any_case() {
       set(&Case::threads, from(1, 3)), set(&Case::star, from(0, 1)), set(&Case::layer_order, from(0, 1)),
       set(&Case::momentum, from(0, 1)), set(&Case::shard_optimizer, from(0, 1)),
       set(&Case::unfused, from(0, 1)), set(&Case::fast, from(0, 1)),
-      set(&Case::opencl, rc::gen::weightedOneOf<int>({{7, from(0, 0)}, {1, from(1, 63)}})),
-      set(&Case::shares, from(0, 3)), set(&Case::seed, from(0, 1000)));
+      set(&Case::gpus, rc::gen::weightedOneOf<int>({{7, from(0, 0)}, {1, from(1, 63)}})),
+      set(&Case::gpu_kind, from(0, 2)), set(&Case::shares, from(0, 3)), set(&Case::seed, from(0, 1000)));
 }
 
 // The pictures of a case, half of their pixels black.

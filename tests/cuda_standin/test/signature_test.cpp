@@ -8,9 +8,6 @@
 #if __has_include(<cuda.h>)
 #include <cuda.h>
 #define STANDIN_HAS_CUDA_HEADER 1
-#elif __has_include("/usr/local/cuda/include/cuda.h")
-#include "/usr/local/cuda/include/cuda.h"
-#define STANDIN_HAS_CUDA_HEADER 1
 #endif
 
 #ifdef STANDIN_HAS_CUDA_HEADER
