@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The OpenCL tests once more, on implementations that share no compiler with PoCL: Intel's CPU runtime, and Oclgrind,
-which interprets the kernels and reports data races and accesses out of bounds.
+which interprets the kernels and reports data races and accesses out of bounds. And what NVIDIA's compiler makes of them.
 
 Intel's runtime is the one in --venv (packages.txt: thorough-pypi), Oclgrind is Debian's.
 """
@@ -15,9 +15,9 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 OCLGRIND = pathlib.Path("/usr/lib/oclgrind/liboclgrind-rt-icd.so")
 # What Oclgrind takes a step through, a linear, a direct and a fast model: an interpreter needs an hour for all of them.
-FEW_STEPS = ":".join(f"*/{style}Case{case}" for style in ("Lanes", "Packs") for case in (0, 4, 21))
+FEW_STEPS = ":".join(f"*/{style}Case{case}" for style in ("Lanes", "NarrowPacks", "Packs") for case in (0, 4, 21))
 SECONDS = 1800
-SKIPPED = re.compile(r"\[  SKIPPED \]|skipped=|Without OpenCL")
+SKIPPED = re.compile(r"\[  SKIPPED \]|skipped=|^Without (OpenCL|CUDA): ", re.MULTILINE)
 COMPLAINT = re.compile(r"\brace\b|[Ii]nvalid (read|write)|divergence")
 
 
@@ -51,6 +51,7 @@ def main():
     parser.add_argument("--venv", type=pathlib.Path, required=True)
     arguments = parser.parse_args()
     build, venv = arguments.build.resolve(), arguments.venv.resolve()
+    run("Kernels in a GPU's own instructions", [sys.executable, str(HERE.parent / "bench" / "sass.py"), str(build)], {})
     tests = build / "tests"
     with tempfile.TemporaryDirectory() as folder:
         intel = vendors(folder, venv / "lib" / "libintelocl.so")

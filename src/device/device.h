@@ -44,7 +44,7 @@ struct LoadOptions {
   bool trace = false;   // what the device does by itself is timed
   bool direct = false;  // numbers() of an exchange may lie in the device's memory: all others reach them
   std::size_t inbox_floats = 0;  // the most that an exchange is known to need
-  double of_free_memory = 1;     // which a device may take in order to work on many packs at once
+  double of_free_memory = 0.9;   // which a device may take in order to work on many packs at once
   // The device's part of a minibatch of so many packs.
   std::function<arithmetic::PackRange(int packs)> share = [](int packs) {
     return arithmetic::PackRange{0, packs};

@@ -24,10 +24,12 @@ namespace {
 gpu::CacheOptions kernels_in(const InventoryOptions& options) {
   gpu::CacheOptions cache(options.cache);
   cache.on_compile = [&options](const std::string& device) {
-    options.on_wait(options.cache.empty()
-                        ? fmt::format("{}: compiling its kernels", device)
-                        : fmt::format("{}: compiling its kernels; the next start finds them in {}", device,
-                                      options.cache.string()));
+    std::error_code error;
+    const bool kept =
+        !options.cache.empty() && (std::filesystem::create_directories(options.cache, error), !error);
+    options.on_wait(kept ? fmt::format("{}: compiling its kernels; the next start finds them in {}", device,
+                                       options.cache.string())
+                         : fmt::format("{}: compiling its kernels", device));
   };
   return cache;
 }
@@ -85,7 +87,7 @@ struct Inventory::Kinds {
       if (!opencl_devices.empty())
         missing.insert(missing.end(), left_out.begin(), left_out.end());
       else if (left_out.empty())
-        problem = "OpenCL has no devices (no driver is installed for it)";
+        problem = "OpenCL has no devices (no driver is installed for it, or none that loads)";
       else
         problem = fmt::format("{}", fmt::join(left_out, "; "));
     }
@@ -122,26 +124,38 @@ Inventory::Kinds& Inventory::kinds() {
 const std::vector<Listed>& Inventory::listed() { return kinds().listed; }
 const std::vector<std::string>& Inventory::missing() { return kinds().missing; }
 
-// NVIDIA's driver shows its cards to OpenCL, too: they are CUDA's already.
+// NVIDIA's driver shows its cards to OpenCL, too: they are CUDA's already, where CUDA can use them.
 std::vector<std::string> Inventory::gpus() {
   std::vector<std::string> names;
   for (const Listed& device : listed()) {
-    const bool twice = device.kind == "OpenCL GPU" && device.driver.starts_with("NVIDIA CUDA") &&
-                       !kinds().cuda_devices.empty();
-    if (device.gpu && !twice) names.push_back(device.name);
+    const bool of_nvidia = device.kind == "OpenCL GPU" && device.driver.starts_with("NVIDIA CUDA");
+    if (device.gpu && !(of_nvidia && cuda_computes())) names.push_back(device.name);
   }
   return names;
 }
 
+bool Inventory::cuda_computes() {
+  return std::ranges::any_of(kinds().cuda_devices, [this](const gpu::cuda::Found& found) {
+    return refusal(found.facts.name).empty();
+  });
+}
+
 void Inventory::prove(gpu::Driver& driver) {
+  const gpu::Facts& facts = driver.facts();
+  if (kinds().proven.contains(facts.name)) return;
   const bool full = options_.probe == ProbeKind::full;
-  if (kinds().proven.contains(driver.facts().name)) return;
-  if (full || !kinds().proofs.known(driver)) {
+  const gpu::Proofs& proofs = kinds().proofs;
+  std::optional<std::string> refusal = full ? std::nullopt : proofs.refusal(driver);
+  const bool remembered = refusal.has_value();
+  if (!remembered) {
     const Deadline answer = answer_of(driver, options_);
-    gpu::expect_exact(driver, full ? gpu::kFullCases : gpu::kUsualCases);
-    kinds().proofs.remember(driver);
+    refusal = gpu::inexactness(driver, full ? gpu::kFullCases : gpu::kUsualCases);
+    proofs.remember(driver, *refusal);
   }
-  kinds().proven.insert(driver.facts().name);
+  if (!refusal->empty())
+    throw Error(Fault::device, "{} ({}, {}) {}{}", facts.name, facts.model, facts.driver, *refusal,
+                remembered ? " (as it did before; --probe full tries again)" : "");
+  kinds().proven.insert(facts.name);
 }
 
 std::unique_ptr<gpu::Driver> Inventory::make_cuda(const std::string& name) {
@@ -159,6 +173,7 @@ std::unique_ptr<gpu::Driver> Inventory::make_cuda(const std::string& name) {
 }
 
 MadeDevices Inventory::make(const std::vector<std::string>& names, const MakeOptions& options) {
+  options_.timeout = std::max(options_.timeout, options.timeout);
   std::map<std::string_view, std::vector<std::string>> of_kind;
   for (const std::string& name : names) of_kind[plan::kind_of(name)].push_back(name);
   const std::vector<std::string>&cpus = of_kind["cpu"], &opencls = of_kind["opencl"];

@@ -95,10 +95,11 @@ class Inventory {
   struct Kinds;
   Kinds& kinds();
   void prove(gpu::Driver& driver);
+  bool cuda_computes();
   std::unique_ptr<gpu::Driver> make_cuda(const std::string& name);
   std::unique_ptr<gpu::Driver> make_proven(const std::string& name);
 
-  const InventoryOptions options_;
+  InventoryOptions options_;
   std::unique_ptr<Kinds> kinds_;
 };
 

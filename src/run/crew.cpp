@@ -18,6 +18,8 @@ namespace {
 // one.
 constexpr int kSlices = 10;
 
+constexpr const char* kOutside = "outside of training";
+
 std::vector<device::Device*> pointers_to(const std::vector<std::unique_ptr<device::Device>>& devices) {
   std::vector<device::Device*> pointers;
   pointers.reserve(devices.size());
@@ -147,6 +149,7 @@ std::string Crew::placed(int device, std::string_view text) const {
   const Activity& activity = activities_[static_cast<std::size_t>(device)];
   const bool begun = activity.instruction != nullptr || activity.exchanging != nullptr;
   if (!begun && text.starts_with(name + " ")) return std::string(text);
+  if (text.starts_with(name + ": " + kOutside)) return std::string(text);  // of a crew inside this one
   if (text.starts_with(name + ": ")) text.remove_prefix(name.size() + 2);
   return fmt::format("{}: {}: {}", name, doing(device), text);
 }
@@ -154,7 +157,7 @@ std::string Crew::placed(int device, std::string_view text) const {
 std::string Crew::doing(int device) const {
   const Activity& activity = activities_[static_cast<std::size_t>(device)];
   const std::int64_t step = activity.step;
-  std::string text = step > 0 ? fmt::format("step {}", step) : "outside of training";
+  std::string text = step > 0 ? fmt::format("step {}", step) : kOutside;
   const auto* const program = activity.program.load();
   if (const auto* exchanging = activity.exchanging.load(); exchanging != nullptr && program != nullptr) {
     text += ", " + program::to_text(*exchanging, *program);

@@ -155,9 +155,12 @@ TEST_P(CudaParallel, OneToEightDevicesHaveTheBitsOfOneCpuDevice) {
 #if !defined(LOCKSTEP_SANITIZED)  // which takes ten times as long
   settings.push_back({"cpu:0", "cuda:0"});
   settings.push_back({"cuda:3", "cuda:1", "cpu:0"});
-  for (const int count : {1, 2, 5, 8}) settings.push_back(several("cuda", count));
+  for (const int count : {1, 2, 4, 5, 6, 7, 8}) settings.push_back(several("cuda", count));
 #endif
-  expect_same_bits(inventory, {small_model(), {112, 33}}, settings);
+  expect_same_bits(inventory, {small_model(), {112, 96, 33}}, settings);
+
+  device::MadeDevices made = inventory.make(several("cuda", 2), {});
+  EXPECT_EQ(Crew(std::move(made.devices), {}).direct(), std::string(GetParam()).ends_with("peer=1"));
 #endif
 }
 

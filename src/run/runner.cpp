@@ -87,6 +87,7 @@ Runner::Runner(std::unique_ptr<Crew> own, Crew* crew, std::vector<program::Progr
     for (const auto& [packs, lists] : lists_) executable(device).expect(lists[d]);
     workers_[d]->trace.device = crew_->device(device).name();
     if (options_.trace) workers_[d]->clock.keep(&workers_[d]->trace, start);
+    if (executable(device).works_in_background()) workers_[d]->clock.leave_exchange_to_device();
   });
   if (options_.record) hashes_.resize(program().parameters.size());
 }

@@ -31,8 +31,8 @@ struct RunnerOptions {
   bool shard_optimizer = false;  // the programs must be compiled so, with the same exchange
   bool record = false;           // hash every parameter after each step, the tensors dealt over the devices
   bool trace = false;            // keep what every device did and when
-  double of_free_memory = 1;     // see device::LoadOptions
-  bool numbered = true;          // steps are those of a training; messages name them
+  double of_free_memory = device::LoadOptions{}.of_free_memory;
+  bool numbered = true;             // steps are those of a training; messages name them
   std::vector<double> shares = {};  // packs go to devices in these proportions; empty: equal shares
 
   // Makes the lists of all devices.

@@ -21,6 +21,9 @@ class StepClock {
     trace_ = trace;
     start_ = start;
   }
+  // A device that works in the background tells by itself what it did in an exchange; the host only filled
+  // its queue.
+  void leave_exchange_to_device() { notes_exchange_ = false; }
   void begin(std::int64_t step) {
     step_ = step;
     times_ = {};
@@ -38,7 +41,7 @@ class StepClock {
     const double seconds = std::chrono::duration<double>(to - from).count();
     if (lane == TraceSpan::Lane::exchange) times_.exchange += seconds;
     if (lane == TraceSpan::Lane::wait) times_.wait += seconds;
-    note(lane, from, to, name);
+    if (notes_exchange_ || lane != TraceSpan::Lane::exchange) note(lane, from, to, name);
   }
 
   // Since `from` the device was computing, in the middle of what will be added as an exchange.
@@ -57,6 +60,7 @@ class StepClock {
 
  private:
   DeviceTrace* trace_ = nullptr;
+  bool notes_exchange_ = true;
   Clock::time_point start_ = {};
   std::int64_t step_ = 0;
   DeviceTimes times_;

@@ -14,7 +14,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kWarmUp = 2;
-constexpr std::size_t kTimed = 5;
+constexpr std::size_t kFewest = 5;
+constexpr std::chrono::duration<double> kLongEnough{0.3};  // five steps of LeNet alone wavered by a third
 constexpr std::size_t kMost = 1000;  // of a device that has to keep on until slower ones are done
 
 // Nobody asks it for gradients, so a drill takes it for no training and spares it.
@@ -57,11 +58,13 @@ std::vector<double> measure_speeds(run::Crew& crew, const Job& job, const device
   const program::Program program = program_to_time(job.model);
   std::vector<std::unique_ptr<run::Runner>> runners(devices);
   crew.run([&](int d) {
+    crew.activity(d).working = false;  // the runner's own crew watches, here and below
     auto& runner = runners[static_cast<std::size_t>(d)];
     runner = std::make_unique<run::Runner>(
         crew.device(d), program,
         run::RunnerOptions{
-            .most_examples = static_cast<int>(minibatch.examples.size()), .order = order, .numbered = false});
+            .most_examples = static_cast<int>(minibatch.examples.size()), .order = order, .numbered = false},
+        crew.options());
     runner->upload(weights);
   });
 
@@ -69,17 +72,17 @@ std::vector<double> measure_speeds(run::Crew& crew, const Job& job, const device
   std::atomic<int> busy{crew.size()};
   crew.run([&](int d) {
     Busy self(busy);
-    const auto step = [&] {
-      ++crew.activity(d).moves;
-      runners[static_cast<std::size_t>(d)]->step(input);
-    };
-    for (int i = 0; i < kWarmUp; ++i) step();
+    crew.activity(d).working = false;
+    run::Runner& runner = *runners[static_cast<std::size_t>(d)];
+    for (int i = 0; i < kWarmUp; ++i) runner.step(input);
     std::vector<double> seconds;
-    while (seconds.size() < kTimed || (busy > 0 && seconds.size() < kMost)) {
+    const auto begin = Clock::now();
+    while (busy > 0 && seconds.size() < kMost) {
       const auto start = Clock::now();
-      step();
-      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
-      if (seconds.size() == kTimed) self.leave();
+      runner.step(input);
+      const auto end = Clock::now();
+      seconds.push_back(std::chrono::duration<double>(end - start).count());
+      if (seconds.size() >= kFewest && end - begin >= kLongEnough) self.leave();
     }
     speeds[static_cast<std::size_t>(d)] = 1 / median(std::move(seconds));
   });

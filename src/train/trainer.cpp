@@ -141,15 +141,24 @@ class Training::Loop {
   }
 
   Error diverged(const device::StepInput& input) {
-    const Divergence found = find_divergence(crew_.device(0), job_.model, *runner_, input);
-    const std::string example =
-        found.example < 0
-            ? "the sum over the minibatch"
-            : fmt::format("example {} of the minibatch (number {} of the training set)", found.example,
-                          input.minibatch.examples[static_cast<std::size_t>(found.example)]);
-    return Error(Fault::diverged,
-                 "step {}: {} is not finite, first at {}; nothing of this step was kept, try a smaller --lr",
-                 state_.step + 1, found.where, example);
+    return Error(Fault::diverged, "step {}: {}; nothing of this step was kept, try a smaller --lr",
+                 state_.step + 1, divergence_text(input));
+  }
+
+  std::string divergence_text(const device::StepInput& input) {
+    try {
+      const Divergence found = find_divergence(crew_.device(0), job_.model, *runner_, input);
+      const std::string example =
+          found.example < 0
+              ? "the sum over the minibatch"
+              : fmt::format("example {} of the minibatch (number {} of the training set)", found.example,
+                            input.minibatch.examples[static_cast<std::size_t>(found.example)]);
+      return fmt::format("{} is not finite, first at {}", found.where, example);
+    } catch (const Error& error) {  // a GPU may have no memory left to look
+      if (error.fault() != Fault::device) throw;
+      return fmt::format("the loss or a gradient is not finite (where it begins is not known: {})",
+                         error.what());
+    }
   }
 
   void evaluate(EpochReport& report) {

@@ -6,9 +6,11 @@
 #include "arithmetic/reference/evaluate.h"
 #include "arithmetic/reference/step.h"
 #include "base/error.h"
+#include "base/refusal_for_test.h"
 #include "data/shuffle.h"
 #include "device/cpu/cpu_device.h"
 #include "device/faulty_device.h"
+#include "device/passing_on.h"
 
 namespace lockstep::train {
 namespace {
@@ -164,6 +166,30 @@ TEST(Trainer, ADivergingRunNamesStepLayerAndExample) {
     EXPECT_THAT(std::string(error.what()),
                 testing::MatchesRegex("step [0-9]+: the (output of|gradient behind|loss).* is not finite.*"));
   }
+}
+
+// Has no memory for another program beside the training and its evaluation.
+class FullDevice final : public device::PassingDevice {
+ public:
+  explicit FullDevice(device::Device& inner) : PassingDevice(inner) {}
+  std::unique_ptr<device::Executable> load(const program::Program& program,
+                                           const device::LoadOptions& options) override {
+    if (++loaded_ > 2) throw Error(Fault::device, "no memory");
+    return PassingDevice::load(program, options);
+  }
+
+ private:
+  int loaded_ = 0;
+};
+
+TEST(Trainer, ADivergingRunIsOneAlsoWhereNobodyCanLook) {
+  Job job = kJob;
+  job.learning_rate = 1e30f;
+  const auto inner = device::cpu::make_cpu_device({.threads = 1});
+  FullDevice device(*inner);
+  EXPECT_THAT(refusal_of(Fault::diverged, [&] { train(job, kData, device); }),
+              testing::MatchesRegex("step [0-9]+: the loss or a gradient is not finite \\(where it begins is "
+                                    "not known: .*no memory\\); nothing of this step was kept.*"));
 }
 
 // A crew of CPU devices for tests: they share whatever cores there are.

@@ -300,6 +300,33 @@ class KindsTest(ProgramTest):
         self.assertEqual((mixed.returncode, mixed.stdout), (0, plain.stdout))
 
     @needs_opencl(1)
+    def test_numbers_that_end_are_found_where_the_cpu_finds_them(self):
+        expected = None
+        for devices in ("cpu:0", "opencl:0", "cpu:0+opencl:0", "opencl:0+cpu:0"):
+            done = self.run_program("train", "--data", self.data, "--lr", "1e30", "--epochs", 3, "--devices", devices)
+            said = self.messages(done.stderr)[-1]
+            expected = expected or said
+            self.assertEqual((done.returncode, said), (5, expected))
+        self.assertRegex(expected, "^lockstep: step 2: the output of conv.* is not finite, first at example ")
+
+    @needs_opencl(1)
+    def test_a_trace_shows_what_a_gpu_did(self):
+        self.train("mlp", "--epochs", 1, "--devices", "cpu:0+opencl:0", "--trace", "trace.json")
+        events = json.loads((self.folder / "trace.json").read_text())["traceEvents"]
+        process = next(e["pid"] for e in events if e["name"] == "process_name" and e["args"]["name"] == "opencl:0")
+        spans = [e for e in events if e["ph"] == "X" and e["pid"] == process]
+        names = {span["name"] for span in spans}
+        for words in ("load: copy to the device", "forward of linear1", "weight gradient of linear1", "exchange: join",
+                      "update: sgd"):
+            self.assertTrue(any(words in name for name in names), f"{words}: {names}")
+        self.assertTrue(all(": " in name for name in names - {"wait for other devices"}), names)
+        for lane in {e["tid"] for e in spans}:
+            ends = 0
+            for span in sorted((e for e in spans if e["tid"] == lane), key=lambda e: e["ts"]):
+                self.assertGreaterEqual(span["ts"], ends - 1, span)  # a queue does one thing after the other
+                ends = span["ts"] + span["dur"]
+
+    @needs_opencl(1)
     def test_drills_work_on_other_kinds(self):
         done = self.run_program("verify", "mlp", "--data", self.data, "--steps", 5, "--devices", "1xcpu,cpu:0+opencl:0",
                                 "--exchange", "sharded", "--drill", "flip@4:opencl:0")

@@ -50,6 +50,7 @@ using Argument = std::variant<const Memory*, int, float, WindowShape, TileShape,
 struct Facts {
   std::string name;    // opencl:0
   std::string model;   // as the driver calls it
+  std::string place;   // where it is plugged in or listed, whatever name it goes by
   std::string driver;  // name and version
   std::string build;   // how its kernels are compiled, where the driver's text does not say
   std::size_t memory = 0, largest_allocation = 0;  // bytes

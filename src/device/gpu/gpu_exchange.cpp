@@ -77,7 +77,7 @@ void GpuExecutable::wait_for_packs(const Place& place) {
 
 void GpuExecutable::publish(std::span<const Place> places) {
   if (places.empty()) return;
-  if (options_.trace) driver_.name_spans("exchange");
+  name_spans("exchange");
   for (const Place& place : places) {
     wait_for_packs(place);
     if (options_.direct) continue;
@@ -89,7 +89,7 @@ void GpuExecutable::publish(std::span<const Place> places) {
 
 void GpuExecutable::deliver(std::span<const Place> places) {
   if (places.empty() || options_.direct) return;
-  if (options_.trace) driver_.name_spans("exchange");
+  name_spans("exchange");
   for (const Place& place : places) {
     const Placed at = placed(place);
     driver_.write(exchange_, *at.memory, at.first * sizeof(float), std::as_bytes(numbers(place)));
@@ -118,7 +118,7 @@ const Memory& GpuExecutable::join_plan(const Join& join) {
 
 void GpuExecutable::join(std::span<const Join> joins, const StepInput& input) {
   const auto examples = static_cast<float>(input.minibatch.examples.size());
-  if (options_.trace) driver_.name_spans("exchange");
+  name_spans("exchange");
   for (const Join& join : joins) {
     const program::Sum& sum = program_.sums[static_cast<std::size_t>(join.range.sum)];
     for (const Place& place : join.subtrees) wait_for_packs(place);

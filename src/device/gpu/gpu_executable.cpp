@@ -1,7 +1,9 @@
 #include "device/gpu/gpu_executable.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <limits>
 
 #include "base/error.h"
 #include "device/gpu/launch_plan.h"
@@ -17,6 +19,8 @@ using program::Role;
 // Packs that go through the layers together: enough to fill a GPU, few enough for its memory.
 constexpr int kMostPacksAtOnce = 64;
 
+constexpr std::array kBothQueues{Queue::compute, Queue::exchange};
+
 int deepest_stack(const LoadOptions& options, int most_packs) {
   int deepest = 1;
   for (int packs = 1; packs <= most_packs; ++packs) {
@@ -24,6 +28,15 @@ int deepest_stack(const LoadOptions& options, int most_packs) {
       deepest = std::max(deepest, step.depth - step.joins + 1);
   }
   return deepest;
+}
+
+// Kernels count the floats of an activation in ints.
+bool countable(const program::Program& program, int group) {
+  const auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
+  return std::ranges::all_of(program.buffers, [&](const program::Buffer& buffer) {
+    return buffer.role != Role::activation ||
+           buffer.elements * kPack * static_cast<std::size_t>(group) <= most;
+  });
 }
 
 BufferId labels_of(const program::Program& program) {
@@ -56,6 +69,7 @@ GpuExecutable::GpuExecutable(const program::Program& program, const LoadOptions&
       driver.allocate_host(static_cast<std::size_t>(std::max(1, share_packs_)) * kPack * sizeof(int));
   verdict_ = driver.allocate_host(sizeof(int));
   loss_ = driver.allocate_host(sizeof(float));
+  shown_ = driver.allocate_host(std::max<std::size_t>(1, memory_.stretch_floats()) * sizeof(float));
   // What lies between two tensors is read with them and must be a number.
   for (const Memory* stretch : {memory_.parameters(), memory_.gradients(), memory_.velocities()}) {
     if (stretch == nullptr) continue;
@@ -66,10 +80,12 @@ GpuExecutable::GpuExecutable(const program::Program& program, const LoadOptions&
 }
 
 GpuExecutable::~GpuExecutable() {
-  try {
-    wait_for_queues();  // nothing may still use the memory
-  } catch (const Error&) {
-    // The device is gone; so is what it did.
+  for (const Queue queue : kBothQueues) {
+    try {
+      driver_.wait(*driver_.record(queue));  // nothing may still use the memory
+    } catch (const Error&) {
+      // The device is gone; so is what it did.
+    }
   }
 }
 
@@ -84,8 +100,9 @@ MemorySizes GpuExecutable::plan_memory() const {
   for (;;) {
     plan_launches(program_, driver_.style(), sizes);
     const bool smallest = sizes.group == 1 || options_.order == Order::layer;
-    if (smallest || GpuMemory::shortage(driver_, program_, sizes, options_.of_free_memory).empty())
-      return sizes;
+    const bool fits = countable(program_, sizes.group) &&
+                      GpuMemory::shortage(driver_, program_, sizes, options_.of_free_memory).empty();
+    if (smallest || fits) return sizes;
     sizes.group = (sizes.group + 1) / 2;
   }
 }
@@ -138,7 +155,6 @@ void GpuExecutable::download(BufferId buffer, std::span<float> values) const {
 
 std::span<const float> GpuExecutable::parameter(BufferId buffer) const {
   const Stretch from = stretch_of(buffer);
-  if (!shown_) shown_ = driver_.allocate_host(memory_.stretch_floats() * sizeof(float));
   const std::span<float> shown = shown_->as<float>().subspan(from.first, from.count);
   download(buffer, shown);
   return shown;
@@ -184,7 +200,11 @@ std::vector<WorkSpan> GpuExecutable::take_spans() {
 // Tells the watch, and the trace, what comes next.
 void GpuExecutable::begin(const program::Instruction& instruction, Watcher& watcher) const {
   watcher.begin(instruction);
-  if (options_.trace) driver_.name_spans(program::to_text(instruction));
+  name_spans(program::to_text(instruction));
+}
+
+void GpuExecutable::name_spans(std::string name) const {
+  if (options_.trace) driver_.name_spans(std::move(name));
 }
 
 bool GpuExecutable::run(std::size_t segment, const StepInput& input, Watcher& watcher) {
@@ -246,6 +266,7 @@ void GpuExecutable::run_packs(const program::Segment& segment, const StepInput& 
     driver_.after(Queue::compute, *driver_.record(exchange_));
     driver_.after(exchange_, *driver_.record(Queue::compute));
   }
+  name_spans("load");
   write_schedule(packs);
   const bool loads = std::ranges::any_of(segment.instructions, [](const program::Instruction& i) {
     return std::holds_alternative<program::Load>(i.operation);
@@ -253,6 +274,7 @@ void GpuExecutable::run_packs(const program::Segment& segment, const StepInput& 
   for (int first = 0; first < share.size(); first += sizes_.group) {
     PackGroup group{first, std::min(sizes_.group, share.size() - first), 0};
     group.examples = std::min(group.packs * kPack, examples - (share.first + first) * kPack);
+    name_spans("load");
     if (loads) stage(group, input);
     const bool last = first + group.packs == share.size();
     for (const program::Instruction& i : segment.instructions) {
@@ -269,6 +291,7 @@ void GpuExecutable::run_packs(const program::Segment& segment, const StepInput& 
         }
       }
     }
+    name_spans("predictions");
     const auto lanes = static_cast<std::size_t>(group.packs) * kPack * sizeof(int);
     driver_.read(Queue::compute, *memory_.predicted(), 0,
                  predicted_->bytes().subspan(static_cast<std::size_t>(first) * kPack * sizeof(int), lanes));
@@ -300,12 +323,13 @@ bool GpuExecutable::run_elements(const program::Segment& segment, const StepInpu
                   program::operation_name(i.operation));
     }
   }
+  if (!checked.empty() || !updated.empty()) name_spans(checked.empty() ? "update" : "check");
   update_floats(merged(std::move(updated)), input, Queue::compute);
   return checked.empty() || check_floats(merged(std::move(checked)), Queue::compute);
 }
 
 void GpuExecutable::wait_for_queues() const {
-  for (const Queue queue : {Queue::compute, Queue::exchange}) driver_.wait(*driver_.record(queue));
+  for (const Queue queue : kBothQueues) driver_.wait(*driver_.record(queue));
 }
 
 }  // namespace lockstep::device::gpu

@@ -65,6 +65,7 @@ class GpuExecutable : public Executable {
   void begin(const program::Instruction& instruction, Watcher& watcher) const;
   void stage(const PackGroup& group, const StepInput& input);
   void write_schedule(int packs);
+  void name_spans(std::string name) const;
   void wait_for_queues() const;
 
   // gpu_exchange.cpp
@@ -104,7 +105,7 @@ class GpuExecutable : public Executable {
   std::vector<std::uint8_t> step_labels_;
 
   // What parameter() shows; not parameter_image_, from which others may still be copying what was sent.
-  mutable std::unique_ptr<HostMemory> shown_;
+  std::unique_ptr<HostMemory> shown_;
 
   // For an exchange: images of the device's memory in the host's.
   std::unique_ptr<HostMemory> gradient_image_, parameter_image_, inbox_image_;

@@ -19,6 +19,7 @@ constexpr auto kPack = static_cast<std::size_t>(arithmetic::kPack);
 std::size_t aligned(std::size_t floats) { return (floats + kPartFloats - 1) / kPartFloats * kPartFloats; }
 
 constexpr const char* kRemedy = "use a smaller --batch or more devices";
+constexpr const char* kEvaluationRemedy = "use a device that has more";
 
 std::string megabytes(std::size_t bytes) {
   return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
@@ -61,11 +62,12 @@ std::size_t stretch_floats_of(const program::Program& program) {
 
 struct GpuMemory::Need {
   const char* what = "";
+  const char* remedy = "";
   std::array<std::size_t, kClasses> bytes{};
   std::size_t total = 0, largest = 0;
 
   std::string text() const {
-    return fmt::format("{} needs {} ({}); {}", what, megabytes(total), classes(), kRemedy);
+    return fmt::format("{} needs {} ({}); {}", what, megabytes(total), classes(), remedy);
   }
   std::string classes() const {
     constexpr std::array<const char*, kClasses> kNames{"activations", "parameters, gradients and velocities",
@@ -83,8 +85,12 @@ GpuMemory::GpuMemory(Driver& driver, const program::Program& program, const Memo
   if (const std::string text = shortage(driver, program, sizes); !text.empty())
     throw Error(Fault::device, "{}", text);
   try {
-    for (const Allocation& each : allocations(program_, sizes_, blocks_))
-      *each.to = driver_.allocate(each.bytes);
+    const std::vector<Allocation> all = allocations(program_, sizes_, blocks_);
+    for (const Allocation& each : all) *each.to = driver_.allocate(each.bytes);
+    // OpenCL's drivers may look for room when memory is first used: that is now.
+    const std::byte nothing{};
+    for (const Allocation& each : all) driver_.write(Queue::compute, **each.to, 0, {&nothing, 1});
+    driver_.wait(*driver_.record(Queue::compute));
   } catch (const Error& error) {  // drivers keep memory back, round up and share it with others
     throw Error(error.fault(), "{}; {}", error.what(), need_of(program, sizes).text());
   }
@@ -158,7 +164,8 @@ std::vector<GpuMemory::Allocation> GpuMemory::allocations(const program::Program
 GpuMemory::Need GpuMemory::need_of(const program::Program& program, const MemorySizes& sizes) {
   const bool trains =
       std::ranges::any_of(program.sums, [](const program::Sum& s) { return s.parameter >= 0; });
-  Need need{.what = trains ? "the training" : "the evaluation"};
+  Need need{.what = trains ? "the training" : "the evaluation",
+            .remedy = trains ? kRemedy : kEvaluationRemedy};
   Blocks none;
   for (const Allocation& each : allocations(program, sizes, none)) {
     need.bytes[each.of] += each.bytes;
@@ -177,7 +184,7 @@ std::string GpuMemory::shortage(const Driver& driver, const program::Program& pr
   if (need.largest > facts.largest_allocation)
     return fmt::format("{} gives at most {} of memory at once, {} needs {} ({}); {}", facts.name,
                        megabytes(facts.largest_allocation), need.what, megabytes(need.largest),
-                       need.classes(), kRemedy);
+                       need.classes(), need.remedy);
   return {};
 }
 

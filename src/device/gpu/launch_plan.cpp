@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace lockstep::device::gpu {
 namespace {
 
@@ -9,6 +11,8 @@ using arithmetic::kPack;
 using arithmetic::WeightGradientAlgorithm;
 using program::Convolution;
 using program::Instruction;
+
+constexpr int kMostTaps = 0x7fff;
 
 void need_scratch(std::vector<std::size_t>& scratch, Scratch use, std::size_t floats) {
   scratch[use] = std::max(scratch[use], floats);
@@ -31,6 +35,11 @@ void plan_scratch(const Instruction& i, int packs, std::vector<std::size_t>& scr
     const int blocks = ceil_divide(c.input.channels, kPack);
     switch (c.algorithms.weight_gradient) {
       case WeightGradientAlgorithm::per_lane:
+        // The kernel keeps a tap's row and column in one int.
+        if (std::max(c.kernel.height, c.kernel.width) > kMostTaps)
+          throw Error(Fault::usage,
+                      "{}: a GPU takes kernels of at most {} rows and columns, this one has {} x {}", i.layer,
+                      kMostTaps, c.kernel.height, c.kernel.width);
         break;
       case WeightGradientAlgorithm::per_row:
         need_scratch(scratch, kTransposed, product({packs, blocks, positions(c.input), kPack, kPack}));

@@ -1,6 +1,6 @@
-// A GPU proves its arithmetic before it may compute: every operation that the law builds on, on random
-// numbers and on edge cases, against the host's. Capability bits are not asked: there are exact devices that
-// report no fused multiply-add, and wrong ones that report everything.
+// A GPU proves its arithmetic before it may compute: every operation that the kernels build on, alone and in
+// lanes, on random numbers and on edge cases, against the host's. Capability bits are not asked: there are
+// exact devices that report no fused multiply-add, and wrong ones that report everything.
 #pragma once
 #include <cstddef>
 #include <optional>
@@ -22,7 +22,8 @@ std::optional<Mismatch> probe(Driver& driver, std::size_t cases);
 
 inline constexpr std::size_t kUsualCases = 20'000, kFullCases = 4'000'000;
 
-// Throws Error(device) that names device, operation, operands and both bit patterns.
-void expect_exact(Driver& driver, std::size_t cases);
+// Why the device may not compute, in one line that names operation, operands and both bit patterns; nothing
+// if it may.
+std::string inexactness(Driver& driver, std::size_t cases);
 
 }  // namespace lockstep::device::gpu

@@ -11,31 +11,44 @@ namespace {
 
 constexpr std::size_t kMostBytes = 4096;
 
+constexpr std::string_view kExact = "exact\n", kRefused = "refused: ";
+
 // All that the answer depends on. The name does not matter: drivers number their devices as they like.
-std::string claim(const Driver& driver) {
+std::string subject(const Driver& driver) {
   const Facts& facts = driver.facts();
-  return fmt::format("exact\nmodel {}\ndriver {}\nbuild {}\nkernels {:016x}\n", facts.model, facts.driver,
-                     facts.build, hash64(kernel_source(driver.style())));
+  return fmt::format("place {}\nmodel {}\ndriver {}\nbuild {}\nkernels {:016x}\n", facts.place, facts.model,
+                     facts.driver, facts.build, hash64(kernel_source(driver.style())));
+}
+
+// Nothing if the file is not there, not readable, or not of this subject.
+std::optional<std::string> answer_in(const std::filesystem::path& path, const std::string& subject) {
+  try {
+    const std::vector<std::byte> bytes = read_raw_file(path, kMostBytes);
+    const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (text.starts_with(subject)) return text.substr(subject.size());
+  } catch (const Error&) {
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
 std::filesystem::path Proofs::path(const Driver& driver) const {
-  return directory_ / fmt::format("probe-{:016x}.txt", hash64(claim(driver)));
+  return directory_ / fmt::format("probe-{:016x}.txt", hash64(subject(driver)));
 }
 
-bool Proofs::known(const Driver& driver) const {
-  if (directory_.empty()) return false;
-  try {
-    const std::vector<std::byte> bytes = read_raw_file(path(driver), kMostBytes);
-    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()) == claim(driver);
-  } catch (const Error&) {
-    return false;  // not there, or not readable
-  }
+std::optional<std::string> Proofs::refusal(const Driver& driver) const {
+  if (directory_.empty()) return std::nullopt;
+  const std::optional<std::string> answer = answer_in(path(driver), subject(driver));
+  if (answer == kExact) return "";
+  if (!answer || !answer->starts_with(kRefused) || !answer->ends_with('\n')) return std::nullopt;
+  return answer->substr(kRefused.size(), answer->size() - kRefused.size() - 1);
 }
 
-void Proofs::remember(const Driver& driver) const {
-  if (!directory_.empty()) try_to_keep(path(driver), claim(driver));
+void Proofs::remember(const Driver& driver, const std::string& refusal) const {
+  if (directory_.empty()) return;
+  try_to_keep(path(driver), subject(driver) + (refusal.empty() ? std::string(kExact)
+                                                               : fmt::format("{}{}\n", kRefused, refusal)));
 }
 
 }  // namespace lockstep::device::gpu

@@ -1,6 +1,8 @@
-// What a device has proven once is remembered, per device, driver and kernels.
+// What a device has shown once is remembered, per device, driver and kernels: that it is exact, or why it is
+// refused.
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "device/gpu/driver.h"
@@ -12,9 +14,10 @@ class Proofs {
   // An empty directory remembers nothing.
   explicit Proofs(std::filesystem::path directory) : directory_(std::move(directory)) {}
 
-  bool known(const Driver& driver) const;
-  // What cannot be written is proven again next time.
-  void remember(const Driver& driver) const;
+  // Why the device is refused, "" if it is exact, nothing if it has not been tried.
+  std::optional<std::string> refusal(const Driver& driver) const;
+  // What cannot be written is tried again next time.
+  void remember(const Driver& driver, const std::string& refusal) const;
 
  private:
   std::filesystem::path path(const Driver& driver) const;

@@ -165,6 +165,12 @@ CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
   });
 }
 
+CUresult cuDeviceGetPCIBusId(char* text, int length, CUdevice device) {
+  return guarded([&] {
+    copy_text(fmt::format("0000:{:02x}:00.0", ready_system()->device(device).index + 1), text, length);
+  });
+}
+
 CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
   return guarded([&] { given(bytes) = ready_system()->device(device).memory->total_bytes(); });
 }

@@ -18,7 +18,9 @@ using Stream = struct CUstream_st*;
 using CuEvent = struct CUevent_st*;
 
 inline constexpr Result kSuccess = 0;
-inline constexpr Result kUnsupportedPtxVersion = 222;
+// Nobody makes code of PTX: the driver has no compiler, PTX is too new for it, or it was told not to.
+inline constexpr Result kJitCompilerNotFound = 221, kUnsupportedPtxVersion = 222,
+                        kJitCompilationDisabled = 223;
 inline constexpr Result kPeerAccessAlreadyEnabled = 704;
 
 inline constexpr int kMultiprocessorCount = 16, kCapabilityMajor = 75, kCapabilityMinor = 76;
@@ -35,6 +37,7 @@ inline constexpr int kJitErrorLogBuffer = 5, kJitErrorLogBufferSizeBytes = 6;
   F(DeviceGetCount, "cuDeviceGetCount", Result(int*))                                                      \
   F(DeviceGet, "cuDeviceGet", Result(Ordinal*, int))                                                       \
   F(DeviceGetName, "cuDeviceGetName", Result(char*, int, Ordinal))                                         \
+  F(DeviceGetPCIBusId, "cuDeviceGetPCIBusId", Result(char*, int, Ordinal))                                 \
   F(DeviceTotalMem, "cuDeviceTotalMem_v2", Result(std::size_t*, Ordinal))                                  \
   F(MemGetInfo, "cuMemGetInfo_v2", Result(std::size_t*, std::size_t*))                                     \
   F(DeviceGetAttribute, "cuDeviceGetAttribute", Result(int*, int, Ordinal))                                \

@@ -15,6 +15,8 @@ namespace {
 constexpr std::array kBuildOptions{"--fmad=false",     "--ftz=false", "--prec-div=true",
                                    "--prec-sqrt=true", "-std=c++17",  "--device-as-default-execution-space"};
 
+constexpr int kOldestOfNvrtc13 = 75;  // compute capability
+
 std::vector<std::string> usual_paths(int driver_version) {
   std::vector<std::string> names{"libnvrtc.so.13", "libnvrtc.so.12"};
   if (driver_version / 1000 <= 12) std::ranges::reverse(names);
@@ -24,11 +26,12 @@ std::vector<std::string> usual_paths(int driver_version) {
   return paths;
 }
 
-// A driver takes what NVRTC of its own major version makes.
-std::string remedy(int driver_version) {
+// A driver takes what NVRTC of its own major version makes, and what older ones make.
+std::string remedy(const Target& target) {
+  const bool too_old_for_13 = target.capability < kOldestOfNvrtc13;
+  const int major = too_old_for_13 ? 12 : target.driver_version / 1000;
   return fmt::format("`pip install {}` or the toolkit of CUDA {}",
-                     driver_version / 1000 <= 12 ? "nvidia-cuda-nvrtc-cu12" : "nvidia-cuda-nvrtc",
-                     driver_version / 1000);
+                     major <= 12 ? "nvidia-cuda-nvrtc-cu12" : "nvidia-cuda-nvrtc", major);
 }
 
 // A program of NVRTC's, for as long as it is needed.
@@ -96,8 +99,9 @@ int architecture_for(const NvrtcLibrary& nvrtc, const Target& target, int lowest
   }
   if (best == 0)
     throw Error(Fault::device,
-                "{}: NVRTC {} does not compile for its compute capability {}.{}; another is needed",
-                target.device, version_text(nvrtc.version()), target.capability / 10, target.capability % 10);
+                "{}: NVRTC {} does not compile for its compute capability {}.{}; {} brings one that does",
+                target.device, version_text(nvrtc.version()), target.capability / 10, target.capability % 10,
+                remedy(target));
   return best;
 }
 
@@ -109,6 +113,33 @@ void build(Program& program, const NvrtcLibrary& nvrtc, const Target& target,
   if (const Result error = program.compile(options); error != kSuccess)
     throw_build_error(target.device, nvrtc.api().GetErrorString(error), program.log(),
                       target.cache.directory);
+}
+
+// Of those there are, the first that compiles for the device; else the first.
+std::shared_ptr<const NvrtcLibrary> open_for(const BuildOptions& options) {
+  const Target& target = options.target;
+  std::string problem;
+  std::shared_ptr<const NvrtcLibrary> first =
+      NvrtcLibrary::open(options.nvrtc_library, target.driver_version, problem);
+  if (!first)
+    throw Error(Fault::device,
+                "{}: CUDA's compiler is missing: {}; {} brings it (LOCKSTEP_NVRTC_LIBRARY says where a "
+                "wheel's libnvrtc.so is)",
+                target.device, problem, remedy(target));
+  const auto serves = [&](const NvrtcLibrary& nvrtc) {
+    return std::ranges::any_of(nvrtc.architectures(), [&](int a) { return a <= target.capability; });
+  };
+  if (serves(*first) || !options.nvrtc_library.empty()) return first;
+  for (const std::string& path : usual_paths(target.driver_version)) {
+    const auto other = NvrtcLibrary::open(path, target.driver_version, problem);
+    if (other && serves(*other)) return other;
+  }
+  return first;
+}
+
+// The driver makes no code of PTX; it may take the device's own.
+bool takes_no_ptx(Result error) {
+  return error == kJitCompilerNotFound || error == kUnsupportedPtxVersion || error == kJitCompilationDisabled;
 }
 
 }  // namespace
@@ -171,25 +202,18 @@ Result load_kernels(const std::string& source, const BuildOptions& options,
   if (const std::optional<std::string> kept = cache.load(inputs); kept && load(*kept) == kSuccess)
     return kSuccess;
 
-  std::string problem;
-  const std::shared_ptr<const NvrtcLibrary> nvrtc =
-      NvrtcLibrary::open(options.nvrtc_library, target.driver_version, problem);
-  if (!nvrtc)
-    throw Error(Fault::device,
-                "{}: CUDA's compiler is missing: {}; {} brings it (LOCKSTEP_NVRTC_LIBRARY says where a "
-                "wheel's libnvrtc.so is)",
-                target.device, problem, remedy(target.driver_version));
+  const std::shared_ptr<const NvrtcLibrary> nvrtc = open_for(options);
   target.cache.on_compile(target.device);
   std::string code = compile_ptx(*nvrtc, source, target);
   Result result = load(code);
-  if (result == kUnsupportedPtxVersion) {
+  if (const Result refused = result; takes_no_ptx(refused)) {
     code = compile_cubin(*nvrtc, source, target);
     result = load(code);
-    if (result != kSuccess)
+    if (result != kSuccess && refused == kUnsupportedPtxVersion)
       throw Error(Fault::device,
                   "{}: its driver, of CUDA {}, does not take what NVRTC {} makes; {} brings one that fits",
                   target.device, version_text(target.driver_version), version_text(nvrtc->version()),
-                  remedy(target.driver_version));
+                  remedy(target));
   }
   if (result == kSuccess) cache.keep(inputs, code);
   return result;

@@ -121,7 +121,8 @@ TEST_F(CudaCompilerTest, RefusesADeviceThatIsOlderThanEveryArchitecture) {
   EXPECT_THAT(refusal_of(Fault::device,
                          [&] { compile_ptx(*nvrtc_, kSmallKernel, {.device = "cuda:3", .capability = 13}); }),
               AllOf(StartsWith("cuda:3: NVRTC "),
-                    EndsWith("does not compile for its compute capability 1.3; another is needed")));
+                    EndsWith("does not compile for its compute capability 1.3; `pip install "
+                             "nvidia-cuda-nvrtc-cu12` or the toolkit of CUDA 12 brings one that does")));
 }
 
 TEST_F(CudaCompilerTest, WritesTheLogOfABuildThatFails) {
@@ -169,12 +170,13 @@ TEST_F(CudaCompilerTest, CompilesAgainWhereTheCacheIsDamaged) {
   EXPECT_EQ(find_code(kSmallKernel, with_cache(kNowhere)), compiled);
 }
 
-TEST_F(CudaCompilerTest, GivesADriverThatIsOlderThanNvrtcTheDevicesOwnCode) {
-  const auto older = [](const std::string& code) {
-    return is_cubin(code) ? kSuccess : kUnsupportedPtxVersion;
-  };
-  EXPECT_EQ(load_kernels(kSmallKernel, with_cache(nvrtc_path()), older), kSuccess);
-  EXPECT_TRUE(is_cubin(find_code(kSmallKernel, with_cache(kNowhere))));
+TEST_F(CudaCompilerTest, GivesADriverThatTakesNoPtxTheDevicesOwnCode) {
+  for (const Result refusal : {kUnsupportedPtxVersion, kJitCompilerNotFound, kJitCompilationDisabled}) {
+    const auto takes_no_ptx = [=](const std::string& code) { return is_cubin(code) ? kSuccess : refusal; };
+    EXPECT_EQ(load_kernels(kSmallKernel, with_cache(nvrtc_path()), takes_no_ptx), kSuccess);
+    EXPECT_TRUE(is_cubin(find_code(kSmallKernel, with_cache(kNowhere))));
+    fs::remove(kept());
+  }
 }
 
 TEST_F(CudaCompilerTest, SaysWhenNvrtcIsTooNewForTheDriver) {
@@ -220,6 +222,14 @@ TEST(CudaCompiler, SaysWhatToInstall) {
       refusal_of(Fault::device, [&] { find_code(kSmallKernel, options); }),
       AllOf(HasSubstr("cuda:1: CUDA's compiler is missing: no NVRTC found (/nowhere/libnvrtc.so: "),
             HasSubstr("`pip install nvidia-cuda-nvrtc` or the toolkit of CUDA 13"), Not(HasSubstr("\n"))));
+}
+
+// NVRTC 13 knows no device older than 7.5, though drivers of CUDA 13 drive some.
+TEST(CudaCompiler, SaysWhatToInstallForAnOldDevice) {
+  const BuildOptions options{.target = {.device = "cuda:1", .capability = 70, .driver_version = 13000},
+                             .nvrtc_library = kNowhere};
+  EXPECT_THAT(refusal_of(Fault::device, [&] { find_code(kSmallKernel, options); }),
+              HasSubstr("`pip install nvidia-cuda-nvrtc-cu12` or the toolkit of CUDA 12"));
 }
 
 TEST(CudaCompiler, NamesWhatAForeignLibraryLacks) {

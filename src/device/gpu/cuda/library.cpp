@@ -67,8 +67,11 @@ Found Library::describe(int index) const {
   };
   std::array<char, 256> model{};
   must(api_.DeviceGetName(model.data(), static_cast<int>(model.size()), found.device), "cuDeviceGetName");
+  std::array<char, 32> bus{};
+  must(api_.DeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), found.device), "cuDeviceGetPCIBusId");
   must(api_.DeviceTotalMem(&found.facts.memory, found.device), "cuDeviceTotalMem");
   found.facts.model = model.data();
+  found.facts.place = bus.data();
   found.facts.driver = fmt::format("CUDA {}{}", version_text(version_), module_version());
   found.facts.largest_allocation = found.facts.memory;
   found.facts.units = attribute(kMultiprocessorCount);

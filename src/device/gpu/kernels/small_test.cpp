@@ -142,6 +142,10 @@ TEST(SmallKernels, ReluAndItsGradient) {
   run_items(blocks(333), [&](HostKernels& k) { k.relu_gradient(dy.data(), y.data(), dx.data(), 333); });
   EXPECT_EQ(bits_of(y), bits_of(reference::relu_forward(x)));
   EXPECT_EQ(bits_of(dx), bits_of(reference::relu_gradient(y, dy)));
+  std::vector<float> in_place = dy;
+  run_items(blocks(333),
+            [&](HostKernels& k) { k.relu_gradient(in_place.data(), y.data(), in_place.data(), 333); });
+  EXPECT_EQ(bits_of(in_place), bits_of(dx));
 }
 
 TEST(SmallKernels, AveragePools) {
@@ -353,24 +357,35 @@ TEST(SmallKernels, ProbesShowEveryOperation) {
       }
     }
   }
-  std::vector<float> out(9 * count), lanes_out(4 * count), expected(9 * count), lanes_expected(4 * count);
+  std::vector<float> out(10 * count), lanes_out(11 * count), expected(10 * count), lanes_expected(11 * count);
   run_elements(count + kOverhang,
                [&](HostKernels& k) { k.probe_arithmetic(a.data(), b.data(), c.data(), out.data(), count); });
   run_items(count / LANES + kOverhang,
             [&](HostKernels& k) { k.probe_lanes(a.data(), b.data(), c.data(), lanes_out.data(), count); });
   for (std::size_t i = 0; i < count; ++i) {
-    const float x = a[i], y = b[i], z = c[i], product = x * y;
+    const float x = a[i], y = b[i], z = c[i], product = y * z, other = x * z;
     const std::array results{x + y,
-                             product,
+                             x * y,
                              std::fma(x, y, z),
                              x / y,
                              std::sqrt(x),
                              arithmetic::exp_law(x),
                              arithmetic::log_law(x),
-                             product + z,
-                             static_cast<float>(std::bit_cast<std::int32_t>(x))};
+                             product + x,
+                             static_cast<float>(std::bit_cast<std::int32_t>(x)),
+                             static_cast<float>(std::bit_cast<std::uint32_t>(x) & 255U) / 255.0f};
     for (std::size_t o = 0; o < results.size(); ++o) expected[o * count + i] = results[o];
-    const std::array in_lanes{x + y, std::fma(x, y, z), x / y, product + z};
+    const std::array in_lanes{x + y,
+                              x * y,
+                              std::fma(x, y, z),
+                              x / y,
+                              arithmetic::exp_law(x),
+                              arithmetic::log_law(x),
+                              product + x,
+                              other + 0.0f,
+                              x > 0 || std::isnan(x) ? x : 0.0f,
+                              y > x || (std::isnan(y) && !std::isnan(x)) ? y : x,
+                              std::isfinite(x) ? 0.0f : 1.0f};
     for (std::size_t o = 0; o < in_lanes.size(); ++o) lanes_expected[o * count + i] = in_lanes[o];
   }
   EXPECT_EQ(bits_of(out), bits_of(expected));

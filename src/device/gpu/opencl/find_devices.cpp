@@ -85,7 +85,9 @@ class Search {
                     "clGetDeviceIDs");
     for (std::size_t i = 0; i < ids.size(); ++i) {
       or_leave_out([&] {
-        Found found = describe({api_, ids[i], fmt::format("device {} of {}", i, called)}, name);
+        const std::string place = fmt::format("device {} of {}", i, called);
+        Found found = describe({api_, ids[i], place}, name);
+        found.facts.place = place;
         found.platform = platform;
         found.device = ids[i];
         found.facts.name = fmt::format("opencl:{}", findings_.devices.size());

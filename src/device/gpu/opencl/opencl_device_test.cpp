@@ -1,5 +1,6 @@
-// Whole steps on OpenCL devices against the naive twins, in both lane styles, bit for bit.
+// Whole steps on OpenCL devices against the naive twins, in every style, bit for bit.
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -16,7 +17,8 @@ namespace lockstep::device::gpu::opencl {
 namespace {
 
 // The first device there is, in each style.
-class OpenClDevice : public testing::TestWithParam<std::tuple<bool, std::size_t>> {
+constexpr std::array<const char*, 3> kStyles{"Lanes", "NarrowPacks", "Packs"};
+class OpenClDevice : public testing::TestWithParam<std::tuple<std::size_t, std::size_t>> {
  protected:
   static void SetUpTestSuite() {
     std::string problem;
@@ -24,7 +26,7 @@ class OpenClDevice : public testing::TestWithParam<std::tuple<bool, std::size_t>
     if (!library) return;
     const std::vector<Found> found = library->devices();
     if (found.empty()) return;
-    for (const Style& style : {kLaneStyle, pack_style(found[0].vector_floats)})
+    for (const Style& style : {kLaneStyle, pack_style(8), pack_style(16)})
       devices().push_back(make_gpu_device(
           make_opencl_driver(library, {.found = found[0], .style = style, .cache = kernels_for_test()})));
   }
@@ -37,22 +39,23 @@ class OpenClDevice : public testing::TestWithParam<std::tuple<bool, std::size_t>
 
 TEST_P(OpenClDevice, StepsEqualTheNaiveTwin) {
   if (devices().empty()) GTEST_SKIP() << "no OpenCL device here";
-  const auto [pack_per_item, index] = GetParam();
+  const auto [style, index] = GetParam();
   const Case& c = step_case(index);
   for (const int examples : c.examples) {
     const StepOfCase step(c, examples, static_cast<unsigned>(index) + 1);
     for (const bool plain : {false, true}) {
       SCOPED_TRACE(testing::Message() << c.name << ", " << examples << " examples"
                                       << (plain ? ", neither trimmed nor fused" : ""));
-      step.expect_on(*devices()[pack_per_item ? 1 : 0], Order::layer, plain);
+      step.expect_on(*devices()[style], Order::layer, plain);
     }
   }
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, OpenClDevice,
-                         testing::Combine(testing::Bool(), testing::Range<std::size_t>(0, step_cases())),
+                         testing::Combine(testing::Range<std::size_t>(0, kStyles.size()),
+                                          testing::Range<std::size_t>(0, step_cases())),
                          [](const auto& instance) {
-                           return fmt::format("{}Case{}", std::get<0>(instance.param) ? "Packs" : "Lanes",
+                           return fmt::format("{}Case{}", kStyles[std::get<0>(instance.param)],
                                               std::get<1>(instance.param));
                          });
 

@@ -13,13 +13,27 @@ namespace {
 // Contraction is switched off in the source itself.
 constexpr const char* kBuildOptions = "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt";
 
-class ClMemory final : public Memory {
+class ClMemory : public Memory {
  public:
   explicit ClMemory(OwnedMem memory) : memory_(std::move(memory)) {}
   Mem get() const { return memory_.get(); }
 
  private:
   const OwnedMem memory_;
+};
+
+// Memory of its own, not a part of another's, counted for as long as it is taken.
+class ClWholeMemory final : public ClMemory {
+ public:
+  ClWholeMemory(OwnedMem memory, std::size_t bytes, std::size_t& taken)
+      : ClMemory(std::move(memory)), bytes_(bytes), taken_(taken) {
+    taken_ += bytes_;
+  }
+  ~ClWholeMemory() override { taken_ -= bytes_; }
+
+ private:
+  const std::size_t bytes_;
+  std::size_t& taken_;
 };
 
 // Memory that the driver has allocated for fast copies, mapped for as long as it lives.
@@ -68,9 +82,9 @@ class OpenClDriver final : public Driver {
   Counters counters() const override { return counters_; }
 
   // OpenCL does not say what others have taken.
-  std::size_t free_memory() const override { return facts().memory; }
+  std::size_t free_memory() const override { return facts().memory - std::min(taken_, facts().memory); }
   std::unique_ptr<Memory> allocate(std::size_t bytes) override {
-    return std::make_unique<ClMemory>(create_buffer(kMemReadWrite, bytes));
+    return std::make_unique<ClWholeMemory>(create_buffer(kMemReadWrite, bytes), bytes, taken_);
   }
 
   std::unique_ptr<Memory> part(const Memory& memory, std::size_t offset, std::size_t bytes) override {
@@ -268,6 +282,7 @@ class OpenClDriver final : public Driver {
   std::map<std::string, OwnedKernel, std::less<>> kernels_;
   std::array<OwnedQueue, kQueues> queues_;
   Counters counters_;
+  std::size_t taken_ = 0;  // bytes
 
   bool tracing_ = false;
   std::string span_name_;
