@@ -145,16 +145,16 @@ void Inventory::prove(gpu::Driver& driver) {
   if (kinds().proven.contains(facts.name)) return;
   const bool full = options_.probe == ProbeKind::full;
   const gpu::Proofs& proofs = kinds().proofs;
-  std::optional<std::string> refusal = full ? std::nullopt : proofs.refusal(driver);
-  const bool remembered = refusal.has_value();
-  if (!remembered) {
+  std::string refusal;
+  if (const auto remembered = full ? std::nullopt : proofs.refusal(driver)) {
+    if (!remembered->empty()) refusal = *remembered + " (as it did before; --probe full tries again)";
+  } else {
     const Deadline answer = answer_of(driver, options_);
     refusal = gpu::inexactness(driver, full ? gpu::kFullCases : gpu::kUsualCases);
-    proofs.remember(driver, *refusal);
+    proofs.remember(driver, refusal);
   }
-  if (!refusal->empty())
-    throw Error(Fault::device, "{} ({}, {}) {}{}", facts.name, facts.model, facts.driver, *refusal,
-                remembered ? " (as it did before; --probe full tries again)" : "");
+  if (!refusal.empty())
+    throw Error(Fault::device, "{} ({}, {}) {}", facts.name, facts.model, facts.driver, refusal);
   kinds().proven.insert(facts.name);
 }
 

@@ -189,11 +189,10 @@ std::string to_text(const std::vector<std::string>& names) {
 std::string_view kind_of(std::string_view name) { return name.substr(0, name.find(':')); }
 
 int index_of(std::string_view name) {
-  const std::size_t colon = name.find(':');
-  const std::optional<int> index =
-      colon == std::string_view::npos ? std::nullopt : number(name.substr(colon + 1));
-  check(index.has_value(), "'{}' is no name of a device", name);
-  return *index;
+  if (const std::size_t colon = name.find(':'); colon != std::string_view::npos) {
+    if (const std::optional<int> index = number(name.substr(colon + 1))) return *index;
+  }
+  throw Error(Fault::ours, "defect: '{}' is no name of a device", name);
 }
 
 bool all_cpu(const std::vector<std::string>& names) {

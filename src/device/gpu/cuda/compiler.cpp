@@ -131,7 +131,7 @@ std::shared_ptr<const NvrtcLibrary> open_for(const BuildOptions& options) {
   };
   if (serves(*first) || !options.nvrtc_library.empty()) return first;
   for (const std::string& path : usual_paths(target.driver_version)) {
-    const auto other = NvrtcLibrary::open(path, target.driver_version, problem);
+    auto other = NvrtcLibrary::open(path, target.driver_version, problem);
     if (other && serves(*other)) return other;
   }
   return first;
