@@ -17,8 +17,7 @@ std::unique_ptr<TrainingStep> make_step(const StepBenchOptions& options, const S
                                         : options.make_named_crew(setting.names, setting.threads);
   std::vector<double> shares = setting.shares;
   if (shares.empty() && !crew->alike())
-    shares = train::measure_speeds(*crew, {.model = options.model}, minibatch.step_input().minibatch,
-                                   device::Order::pack);
+    shares = train::measure_speeds(*crew, {.model = options.model}, {}, minibatch.step_input().minibatch);
   return std::make_unique<TrainingStep>(std::move(crew), options.model, minibatch,
                                         run::RunnerOptions{.shares = std::move(shares)});
 }

@@ -48,24 +48,27 @@ class Busy {
   bool left_ = false;
 };
 
-}  // namespace
+bool enough(std::size_t steps, Clock::time_point begin) {
+  return steps >= kFewest && Clock::now() - begin >= kLongEnough;
+}
 
-std::vector<double> measure_speeds(run::Crew& crew, const Job& job, const device::Minibatch& minibatch,
-                                   device::Order order) {
+// What is timed, and with what.
+struct Trial {
+  const device::StepInput input;
+  const program::Program program;
+  const Weights weights;
+  const run::RunnerOptions options;
+};
+
+// Steps a second of each device on minibatches of its own.
+std::vector<double> speeds_alone(run::Crew& crew, const Trial& trial) {
   const auto devices = static_cast<std::size_t>(crew.size());
-  const device::StepInput input{minibatch};
-  const Weights weights = initial_weights(job.model, job.seed);
-  const program::Program program = program_to_time(job.model);
   std::vector<std::unique_ptr<run::Runner>> runners(devices);
   crew.run([&](int d) {
     crew.activity(d).working = false;  // the runner's own crew watches, here and below
     auto& runner = runners[static_cast<std::size_t>(d)];
-    runner = std::make_unique<run::Runner>(
-        crew.device(d), program,
-        run::RunnerOptions{
-            .most_examples = static_cast<int>(minibatch.examples.size()), .order = order, .numbered = false},
-        crew.options());
-    runner->upload(weights);
+    runner = std::make_unique<run::Runner>(crew.device(d), trial.program, trial.options, crew.options());
+    runner->upload(trial.weights);
   });
 
   std::vector<double> speeds(devices);
@@ -74,19 +77,57 @@ std::vector<double> measure_speeds(run::Crew& crew, const Job& job, const device
     Busy self(busy);
     crew.activity(d).working = false;
     run::Runner& runner = *runners[static_cast<std::size_t>(d)];
-    for (int i = 0; i < kWarmUp; ++i) runner.step(input);
+    for (int i = 0; i < kWarmUp; ++i) runner.step(trial.input);
     std::vector<double> seconds;
     const auto begin = Clock::now();
     while (busy > 0 && seconds.size() < kMost) {
       const auto start = Clock::now();
-      runner.step(input);
-      const auto end = Clock::now();
-      seconds.push_back(std::chrono::duration<double>(end - start).count());
-      if (seconds.size() >= kFewest && end - begin >= kLongEnough) self.leave();
+      runner.step(trial.input);
+      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+      if (enough(seconds.size(), begin)) self.leave();
     }
     speeds[static_cast<std::size_t>(d)] = 1 / median(std::move(seconds));
   });
   return speeds;
+}
+
+// Packs a second of each device on its share of common steps; a device without packs keeps its speed.
+std::vector<double> speeds_together(run::Crew& crew, const Trial& trial, const std::vector<double>& alone) {
+  run::RunnerOptions options = trial.options;
+  options.shares = alone;
+  run::Runner runner(crew, trial.program, options);
+  runner.upload(trial.weights);
+  for (int i = 0; i < kWarmUp; ++i) runner.step(trial.input);
+  std::vector<std::vector<double>> busy(alone.size());
+  std::vector<int> packs;
+  const auto begin = Clock::now();
+  do {
+    const run::StepResult result = runner.step(trial.input);
+    packs = result.packs;
+    for (std::size_t d = 0; d < busy.size(); ++d)
+      busy[d].push_back(result.devices[d].compute + result.devices[d].exchange);
+  } while (!enough(busy.front().size(), begin));
+  // Without packs a device shows nothing; what it showed alone is in steps, of which the others' packs are
+  // parts.
+  const double all = static_cast<double>(std::accumulate(packs.begin(), packs.end(), 0));
+  std::vector<double> speeds(alone.size());
+  for (std::size_t d = 0; d < speeds.size(); ++d)
+    speeds[d] = packs[d] > 0 ? packs[d] / median(std::move(busy[d])) : alone[d] * all;
+  return speeds;
+}
+
+}  // namespace
+
+std::vector<double> measure_speeds(run::Crew& crew, const Job& job, const Machine& machine,
+                                   const device::Minibatch& minibatch) {
+  const Trial trial{.input = {minibatch},
+                    .program = program_to_time(job.model),
+                    .weights = initial_weights(job.model, job.seed),
+                    .options = {.most_examples = static_cast<int>(minibatch.examples.size()),
+                                .order = machine.order,
+                                .exchange = machine.exchange,
+                                .numbered = false}};
+  return speeds_together(crew, trial, speeds_alone(crew, trial));
 }
 
 std::vector<double> shares_for(run::Crew& crew, const Job& job, const Machine& machine,
@@ -95,7 +136,7 @@ std::vector<double> shares_for(run::Crew& crew, const Job& job, const Machine& m
   check_fits(job.model, data);
   std::vector<std::uint32_t> examples(std::min(static_cast<std::size_t>(job.batch), data.size()));
   std::iota(examples.begin(), examples.end(), 0U);
-  return measure_speeds(crew, job, {data.pixels.data(), data.labels.data(), examples}, machine.order);
+  return measure_speeds(crew, job, machine, {data.pixels.data(), data.labels.data(), examples});
 }
 
 }  // namespace lockstep::train

@@ -8,10 +8,11 @@
 
 namespace lockstep::train {
 
-// Steps a second of each device on minibatches of its own, all devices at the same time, since they may share
-// the machine: two to warm up, then the median of at least five. Nothing is trained.
-std::vector<double> measure_speeds(run::Crew& crew, const Job& job, const device::Minibatch& minibatch,
-                                   device::Order order);
+// Speeds of the devices, as proportions: first each on minibatches of its own, all at the same time, since
+// they may share the machine; then each on its share of common steps, where what a step costs beside its
+// packs counts, too. Medians of at least five steps after two to warm up. Nothing is trained.
+std::vector<double> measure_speeds(run::Crew& crew, const Job& job, const Machine& machine,
+                                   const device::Minibatch& minibatch);
 
 // The proportions that packs are dealt in: those of the machine if it has any, equal ones (none) where all
 // devices are alike, else what a measurement finds.
