@@ -72,10 +72,11 @@ struct GpuKind {
   GpuDevices devices;
 };
 
-inline const std::array<GpuKind, 3>& gpu_kinds() {
-  static const std::array<GpuKind, 3> kinds{GpuKind{"opencl", make_opencl_devices()},
-                                            GpuKind{"opencl in lanes", make_opencl_lane_devices()},
-                                            GpuKind{"cuda", make_cuda_devices()}};
+// To be emptied before the program ends: when drivers of GPUs end with it, nobody knows what is still there.
+inline std::array<GpuKind, 3>& gpu_kinds() {
+  static std::array<GpuKind, 3> kinds{GpuKind{"opencl", make_opencl_devices()},
+                                      GpuKind{"opencl in lanes", make_opencl_lane_devices()},
+                                      GpuKind{"cuda", make_cuda_devices()}};
   return kinds;
 }
 

@@ -390,7 +390,14 @@ void configure() {
             << "'. For others: RC_PARAMS=seed=2 LOCKSTEP_PROPERTY_CASES=5000 property_test" << std::endl;
 }
 
-TEST(Property, EveryReplicaEqualsTheNaiveTwin) {
+class Property : public testing::Test {
+ protected:
+  static void TearDownTestSuite() {
+    for (GpuKind& kind : gpu_kinds()) kind.devices.clear();
+  }
+};
+
+TEST_F(Property, EveryReplicaEqualsTheNaiveTwin) {
   configure();
   EXPECT_TRUE(rc::check("every replica equals the naive twin", [] { expect_twins(*any_case()); }));
 }
