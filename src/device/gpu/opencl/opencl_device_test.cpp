@@ -59,15 +59,21 @@ INSTANTIATE_TEST_SUITE_P(Shapes, OpenClDevice,
                                               std::get<1>(instance.param));
                          });
 
+// Of the first device there is, as it is on a CPU; null: there is none.
+std::unique_ptr<Driver> first_driver() {
+  std::string problem;
+  const std::shared_ptr<const Library> library = Library::open(problem);
+  if (!library || library->devices().empty()) return nullptr;
+  const Found found = library->devices().front();
+  return make_opencl_driver(
+      library, {.found = found, .style = pack_style(found.vector_floats), .cache = kernels_for_test()});
+}
+
 // The host only fills queues: it waits once, for the check of the gradients, and the loss and the predictions
 // come with the answer.
 TEST(OpenClStep, OfLenetTakesFewLaunchesAndOneWait) {
-  std::string problem;
-  const std::shared_ptr<const Library> library = Library::open(problem);
-  if (!library || library->devices().empty()) GTEST_SKIP() << "no OpenCL device here";
-  const Found found = library->devices().front();
-  const std::unique_ptr<Driver> driver = make_opencl_driver(
-      library, {.found = found, .style = pack_style(found.vector_floats), .cache = kernels_for_test()});
+  const std::unique_ptr<Driver> driver = first_driver();
+  if (!driver) GTEST_SKIP() << "no OpenCL device here";
   const std::vector<std::uint8_t> pixels(256 * 28 * 28, 100), labels(256, 3);
   std::vector<std::uint32_t> order(256);
   std::iota(order.begin(), order.end(), 0u);
@@ -93,12 +99,8 @@ TEST(OpenClStep, OfLenetTakesFewLaunchesAndOneWait) {
 
 // Others copy what was sent out of the host's memory while its sender already hashes its parameters.
 TEST(OpenClExchange, ShowingAParameterLeavesWhatIsBeingSent) {
-  std::string problem;
-  const std::shared_ptr<const Library> library = Library::open(problem);
-  if (!library || library->devices().empty()) GTEST_SKIP() << "no OpenCL device here";
-  const Found found = library->devices().front();
-  const std::unique_ptr<Driver> driver = make_opencl_driver(
-      library, {.found = found, .style = pack_style(found.vector_floats), .cache = kernels_for_test()});
+  const std::unique_ptr<Driver> driver = first_driver();
+  if (!driver) GTEST_SKIP() << "no OpenCL device here";
   const program::Program p = program::compile_training(model::zoo_model("mlp"));
   GpuExecutable executable(p, {.alone = false}, *driver);
   executable.expect({});
