@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Holds the documents against the repository: links resolve, named files exist, marked commands run.
+"""Holds the documents against the repository: links resolve, named files exist, marked commands run, and the law marks
+what no code does yet.
 
 A fenced block that opens with ```sh run is executed by bash -euo pipefail. The blocks of one document share a
 scratch folder in which ./lockstep, and $LOCKSTEP, are the program given as --binary.
@@ -16,6 +17,24 @@ NAMED = ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 REPOSITORY_PATH = re.compile(r"`((?:src|app|docs|tests|bench|cmake|examples)/[^`\s]*)`")
 FENCE = re.compile(r"^\s*(`{3,}|~{3,})\s*(.*)$")
+NO_CODE_YET = "**(no code yet)**"
+# What the law may speak of before there is code, by its words there and the names that code for it would have.
+LAW_BEFORE_CODE = {
+    r"\bdropout\b": r"dropout",
+    r"\bbatch norm\b": r"batch_?norm",
+    r"\bresidual\b": r"residual",
+    r"\bnesterov\b": r"nesterov",
+    r"\bweight decay\b": r"weight_?decay",
+    r"\badamw?\b": r"\badam",
+    r"\bgradient norm\b": r"gradient_?norm",
+    r"\baugmentation\b": r"augment",
+    r"\bschedules\b": r"learning_?rate_?schedule|lr_?schedule",
+    r"\bwith groups\b": r"conv\w*_?groups|groups_?of_?(the_)?layer",
+    r"\btensor parallelism\b": r"tensor_?parallel",
+    r"\bpipeline\b": r"pipeline_?(stage|parallel)",
+    r"\bmean_c\b": r"channel_?means?\b",
+    r"\bbf16\b": r"bf16|bfloat",
+}
 SECONDS_PER_BLOCK = 600
 REPORT_FAILURE = """trap 'echo "failed: $BASH_COMMAND"' ERR\n"""
 
@@ -76,6 +95,34 @@ def fault_of_block(commands, folder, binary):
     return f"exit code {done.returncode} from the block\n{commands}with the output\n{done.stdout}"
 
 
+def paragraphs(prose):
+    """(line number, text) of every paragraph, list item and heading, the heading's text before that of all under it."""
+    heading, found, open_ = "", [], False
+    for number, line in prose:
+        if line.startswith("#"):
+            heading, open_ = line, False
+        elif not line.strip():
+            open_ = False
+        elif open_ and line.startswith("  "):
+            found[-1] = (found[-1][0], f"{found[-1][1]} {line}")
+        else:
+            found.append((number, f"{heading} {line}"))
+            open_ = True
+    return found
+
+
+def faults_of_law(prose, root):
+    """A mark is missing, or has outlived its time."""
+    sources = "\n".join(file.read_text() for room in ("src", "app", "include") for file in sorted((root / room).rglob("*"))
+                        if file.suffix in (".h", ".cpp", ".inc") and not file.stem.endswith("_test"))
+    for words, names in LAW_BEFORE_CODE.items():
+        code = re.search(names, sources, re.IGNORECASE)
+        for number, text in paragraphs(prose):
+            if re.search(words, text, re.IGNORECASE) and (NO_CODE_YET in text) == bool(code):
+                why = f"but there is {code.group()}" if code else f"there is no code for it, so {NO_CODE_YET} belongs there"
+                yield f"{number}: speaks of {re.search(words, text, re.IGNORECASE).group()}, {why}"
+
+
 def run_blocks(name, blocks, binary):
     with tempfile.TemporaryDirectory(prefix="lockstep-docs-") as folder:
         launcher = pathlib.Path(folder) / "lockstep"
@@ -100,6 +147,8 @@ def violations(root, binary):
             faults = [fault_of_link(document, target, root) for target in LINK.findall(line)]
             faults += [fault_of_path(path, root) for path in REPOSITORY_PATH.findall(line)]
             yield from (f"{name}:{number}: {fault}" for fault in faults if fault)
+        if name == pathlib.Path("docs/arithmetic.md"):
+            yield from (f"{name}:{fault}" for fault in faults_of_law(prose, root))
         if binary:
             yield from run_blocks(name, blocks, binary)
 
