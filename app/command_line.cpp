@@ -14,6 +14,7 @@ namespace {
 
 constexpr const char* kDescription =
     "Lockstep trains neural networks on any number of devices with the same bits.";
+constexpr const char* kHelp = "help";
 constexpr const char* kFooter =
     "Results go to stdout, progress to stderr. Exit codes: 0 ok, 1 could not write or a defect, 2 usage,\n"
     "3 data or a damaged file, 4 device or host, 5 diverged, 6 bits differ, 130 interrupted, 143 "
@@ -38,9 +39,10 @@ std::vector<std::string> command_names(const CLI::App& parser) {
   return names;
 }
 
-// The parser sets two empty lines between groups of options where one does.
-std::string help_of(const CLI::App& parser) {
-  std::string text = parser.help();
+// `path` is what is typed before the parser's own name. The parser sets two empty lines between groups of
+// options where one does.
+std::string help_of(const CLI::App& parser, const std::string& path = "") {
+  std::string text = parser.help(path);
   for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
   return text;
 }
@@ -67,12 +69,18 @@ CommandLine::CommandLine(std::vector<std::unique_ptr<Command>> commands)
     parser->set_help_flag("-h,--help", "Print this help and exit");
     entries_.push_back({std::move(command), parser});
   }
+  // Only to be listed: run() takes it before the parser, which would print help of the command `help`.
+  parser_->add_subcommand(kHelp, "Print help; help COMMAND prints that of a command")->group("Commands");
   parser_->footer(kFooter);  // last, or every command would inherit it
 }
 
 CommandLine::~CommandLine() = default;
 
 int CommandLine::run(std::vector<std::string> arguments) {
+  if (!arguments.empty() && arguments.front() == kHelp) {
+    print_help_of({arguments.begin() + 1, arguments.end()});
+    return 0;
+  }
   try {
     std::ranges::reverse(arguments);  // the parser takes them from the back
     parser_->parse(std::move(arguments));
@@ -89,6 +97,20 @@ int CommandLine::run(std::vector<std::string> arguments) {
     if (entry.parser->parsed()) return entry.command->run();
   print_result(help_of(*parser_));
   return 0;
+}
+
+void CommandLine::print_help_of(const std::vector<std::string>& words) const {
+  const CLI::App* parser = parser_.get();
+  std::string path;
+  for (const std::string& word : words) {
+    if (word == kHelp || looks_like_option(word)) continue;  // `help help`, `help train --epochs`
+    const std::vector<std::string> names = command_names(*parser);
+    if (std::ranges::find(names, word) == names.end())
+      throw Error(Fault::usage, "unknown command '{}'{}", word, suggestion(word, names));
+    path += (path.empty() ? "" : " ") + parser->get_name();
+    parser = parser->get_subcommand(word);
+  }
+  print_result(help_of(*parser, path));
 }
 
 void CommandLine::refuse(const CLI::ParseError& error) const {

@@ -30,6 +30,8 @@ class CommandLine {
     CLI::App* parser;  // owned by parser_
   };
 
+  // `words` are a command's name and perhaps that of a command of its own, as in `bench layers`.
+  void print_help_of(const std::vector<std::string>& words) const;
   [[noreturn]] void refuse(const CLI::ParseError& error) const;
 
   std::unique_ptr<CLI::App> parser_;

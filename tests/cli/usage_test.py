@@ -25,6 +25,17 @@ class UsageTest(ProgramTest):
             self.assertIn(f"Usage: lockstep {command}", done.stdout)
         self.assertEqual(self.run_program("--version").stdout, "lockstep 0.1.0\n")
 
+    def test_help_is_a_command_too(self):
+        for words in ((), ("train",), ("devices",), ("bench",), ("bench", "layers")):
+            done, asked = self.run_program("help", *words), self.run_program(*words, "--help")
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, asked.stdout, ""))
+        self.assertIn("\n  help ", self.run_program("help").stdout)
+        for words in (("help",), ("--help",), ("-h",)):
+            self.assertEqual(self.run_program("help", *words).stdout, self.run_program("help").stdout)
+        self.assertEqual(self.run_program("help", "train", "--help").stdout, self.run_program("help", "train").stdout)
+        self.assert_usage(("help", "trian"), "unknown command 'trian'", "did you mean 'train'?")
+        self.assert_usage(("help", "bench", "layer"), "unknown command 'layer'", "did you mean 'layers'?")
+
     def test_unknown_names_get_the_nearest(self):
         self.assert_usage(("trian",), "unknown command 'trian'", "did you mean 'train'?")
         self.assert_usage(("--verson",), "unknown option '--verson'", "did you mean '--version'?")
