@@ -29,6 +29,14 @@ configure_package_config_file(cmake/lockstepConfig.cmake.in ${PROJECT_BINARY_DIR
                               INSTALL_DESTINATION ${package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/lockstepConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 
+# `./lockstep train` builds the program alone.
+install(CODE [[
+  if(NOT EXISTS "$<TARGET_FILE:lockstep_library>")
+    message(FATAL_ERROR "the library is not built; run
+  cmake --build ${CMAKE_CURRENT_LIST_DIR} --target lockstep_library
+and install again, or install the program alone with --component program")
+  endif()
+]] COMPONENT library)
 install(DIRECTORY include/lockstep DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
 install(TARGETS lockstep_library EXPORT lockstep ARCHIVE COMPONENT library)
 install(EXPORT lockstep NAMESPACE lockstep:: FILE lockstepTargets.cmake DESTINATION ${package} COMPONENT library)
@@ -36,4 +44,6 @@ install(FILES ${PROJECT_BINARY_DIR}/lockstepConfig.cmake ${PROJECT_BINARY_DIR}/l
               cmake/plain_library.cmake
         DESTINATION ${package} COMPONENT library)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT library)
+# Without debugging information the program has a seventh of its size. The one in the build tree keeps it.
+install(CODE "set(CMAKE_INSTALL_DO_STRIP TRUE)" COMPONENT program)
 install(TARGETS lockstep RUNTIME COMPONENT program)
