@@ -20,9 +20,9 @@ RULES = ("fast", "direct")
 MARGIN = 0.015
 HEAD = """# Accuracy
 
-Made by `bench/accuracy.py`. Fast convolution rounds other numbers than direct convolution does, so it has to show that it
-trains as well and how far its kernels are from exact arithmetic. All numbers here are the same on every machine, for
-every device count, thread count and loop order.
+Made by `bench/accuracy.py`. Fast convolution rounds differently from direct convolution. This page shows that a network trains
+equally well with both, and how far the kernels of each are from exact arithmetic. All numbers here are the same on every
+machine, for every number of devices and threads and for every loop order.
 
 """
 # Medians of the book's 43 officially executed notebooks with the corrected allreduce, one GPU.
@@ -103,7 +103,8 @@ def training_section(runs):
     for rule in RULES:
         text += row(rule, [statistics.median(run["accuracy"][e] for run in runs[rule]) for e in range(epochs)])
     text += row("the book", BOOK)
-    text += ("\nThe first epoch stays at chance because weights of N(0, 0.01) shrink the signal; the book's runs do the "
+    text += ("\nAfter the first epoch the accuracy is still that of chance, because initial weights of N(0, 0.01) make the "
+             "signal smaller from layer to layer, and the loss falls only when the weights have grown. The book's runs do the "
              "same.\n\n")
     return text
 
@@ -113,9 +114,9 @@ def kernel_section(build, weights):
     errors = {}
     for line in map(json.loads, lines.splitlines()):
         errors.setdefault((line["data"], line["pass"]), {})[line["rule"]] = line
-    text = ("## Kernels\nErrors against a sum in double of the same operands, over the root mean square of the result: their "
-            "own root mean square, and the largest. Trained LeNet is seed 0 after ten epochs, at the first 256 pictures "
-            "of the test set; Gaussian operands are N(0, 1).\n\n"
+    text = ("## Kernels\nThe error of a result is its difference from the same sum in double precision, divided by the root mean "
+            "square of all results. The table has the root mean square of the errors and the largest error. Trained LeNet is "
+            "seed 0 after ten epochs, on the first 256 pictures of the test set; Gaussian operands are N(0, 1).\n\n"
             "| operands | pass | fast, rms | direct, rms | fast, largest | direct, largest |\n|---|---|---|---|---|---|\n")
     for (data, name), rules in errors.items():
         fast, direct = rules["fast"], rules["direct"]
