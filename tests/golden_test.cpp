@@ -1,25 +1,25 @@
-// The golden hash: the weights after 20 steps on Fashion-MNIST, the same on every machine. It is the proof
+// Golden hashes: the weights after 20 steps on Fashion-MNIST, the same on every machine. They are the proof
 // that instruction sets agree when they are never at hand together.
 #include <fstream>
 #include <sstream>
 
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "arithmetic/convolution_rule.h"
 #include "arithmetic/reference/step.h"
+#include "arithmetic/reference/update.h"
 #include "data/shuffle.h"
 #include "device/cpu/cpu_device.h"
 #include "device/cpu/kernels.h"
-#include "model/zoo.h"
+#include "golden_jobs.h"
 #include "program/compile.h"
 #include "train/job.h"
 
 namespace lockstep {
 namespace {
 
+using arithmetic::reference::Tensor;
+
 constexpr std::size_t kBatch = 256;
-constexpr float kLearningRate = 0.2f;
 constexpr int kSteps = 20;
 
 const data::Split& fashion_mnist() {
@@ -37,10 +37,12 @@ std::string golden(const std::string& name) {
 // Runs steps of the first epoch of seed 0 and gives the weights after each.
 class Steps {
  public:
-  Steps(const model::Model& model, device::Device& device, device::Order order)
-      : order_(data::epoch_order(0, 1, static_cast<std::uint32_t>(fashion_mnist().train.size()))),
-        runner_(device, program::compile_training(model), {.most_examples = kBatch, .order = order}) {
-    runner_.upload(train::initial_weights(model, 0));
+  Steps(const GoldenJob& job, device::Device& device, device::Order order)
+      : job_(job),
+        order_(data::epoch_order(0, 1, static_cast<std::uint32_t>(fashion_mnist().train.size()))),
+        runner_(device, program::compile_training(job.model, {.momentum = job.momentum != 0}),
+                {.most_examples = kBatch, .order = order}) {
+    runner_.upload(train::initial_weights(job.model, 0));
   }
 
   std::span<const std::uint32_t> examples(int step) const {
@@ -49,70 +51,78 @@ class Steps {
   run::Weights weights_after(int steps) {
     const data::Dataset& set = fashion_mnist().train;
     for (; done_ < steps; ++done_) {
-      const run::StepResult result =
-          runner_.step({{set.pixels.data(), set.labels.data(), examples(done_)}, kLearningRate});
+      const run::StepResult result = runner_.step(
+          {{set.pixels.data(), set.labels.data(), examples(done_)}, job_.learning_rate, job_.momentum});
       EXPECT_TRUE(result.finite);
     }
     return runner_.download();
   }
 
  private:
+  const GoldenJob& job_;
   const std::vector<std::uint32_t> order_;
   run::Runner runner_;
   int done_ = 0;
 };
 
-using enum arithmetic::ConvolutionRule;
-constexpr std::pair<std::string_view, arithmetic::ConvolutionRule> kGolden[] = {
-    {"lenet", fast}, {"lenet", direct}, {"mlp", direct}};
+// The naive twin of the same job.
+class TwinSteps {
+ public:
+  explicit TwinSteps(const GoldenJob& job)
+      : job_(job), weights_(arithmetic::reference::initial_parameters(job.model, 0)) {
+    for (const Tensor& w : weights_) velocity_.emplace_back(w.size(), 0.0f);
+  }
 
-model::Model golden_model(std::string_view name, arithmetic::ConvolutionRule rule) {
-  model::Model model = model::zoo_model(name);
-  model.convolution = rule;
-  return model;
-}
+  const std::vector<Tensor>& step(std::span<const std::uint32_t> examples) {
+    const data::Dataset& set = fashion_mnist().train;
+    std::vector<float> images;
+    std::vector<std::uint8_t> labels;
+    for (const std::uint32_t e : examples) {
+      for (const std::uint8_t pixel : set.example(e)) images.push_back(static_cast<float>(pixel) / 255.0f);
+      labels.push_back(set.labels[e]);
+    }
+    const arithmetic::reference::Step step =
+        arithmetic::reference::train_step(job_.model, weights_, {images, labels}, job_.learning_rate);
+    if (job_.momentum == 0) return weights_ = step.parameters;
+    for (std::size_t i = 0; i < weights_.size(); ++i)
+      arithmetic::reference::momentum_sgd(weights_[i], velocity_[i], step.gradients[i],
+                                          {job_.learning_rate, job_.momentum});
+    return weights_;
+  }
 
-TEST(Golden, TwentyStepsGiveTheCommittedHashOnEveryKernelRow) {
-  for (const auto& [name, rule] : kGolden) {
-    const model::Model model = golden_model(name, rule);
-    for (const device::cpu::Kernels* kernels : device::cpu::usable_kernels()) {
-      for (const int threads : {1, 2}) {
-        for (const device::Order order : {device::Order::pack, device::Order::layer}) {
-          SCOPED_TRACE(testing::Message() << name << " " << arithmetic::name_of(rule) << ", " << kernels->name
-                                          << ", " << threads << " threads");
-          const auto device =
-              device::cpu::make_cpu_device({.threads = threads, .target = std::string(kernels->name)});
-          Steps steps(model, *device, order);
-          EXPECT_EQ(to_hex(train::hash_of(steps.weights_after(kSteps))) + "\n",
-                    golden(fmt::format("{}-{}.txt", name, arithmetic::name_of(rule))));
-        }
+ private:
+  const GoldenJob& job_;
+  std::vector<Tensor> weights_, velocity_;
+};
+
+class Golden : public testing::TestWithParam<GoldenJob> {};
+
+TEST_P(Golden, TwentyStepsGiveTheCommittedHashOnEveryKernelRow) {
+  for (const device::cpu::Kernels* kernels : device::cpu::usable_kernels()) {
+    for (const int threads : {1, 2}) {
+      for (const device::Order order : {device::Order::pack, device::Order::layer}) {
+        SCOPED_TRACE(testing::Message() << kernels->name << ", " << threads << " threads");
+        const auto device =
+            device::cpu::make_cpu_device({.threads = threads, .target = std::string(kernels->name)});
+        Steps steps(GetParam(), *device, order);
+        EXPECT_EQ(to_hex(train::hash_of(steps.weights_after(kSteps))) + "\n", golden(GetParam().file()));
       }
     }
   }
 }
 
-class GoldenLeNet : public testing::TestWithParam<arithmetic::ConvolutionRule> {};
-
-TEST_P(GoldenLeNet, FirstStepsAreTheNaiveTwins) {
-  const model::Model model = golden_model("lenet", GetParam());
+TEST_P(Golden, FirstStepsAreTheNaiveTwins) {
   const auto device = device::cpu::make_cpu_device({.threads = 2});
-  Steps steps(model, *device, device::Order::pack);
-  const data::Dataset& set = fashion_mnist().train;
-  std::vector<arithmetic::reference::Tensor> weights = arithmetic::reference::initial_parameters(model, 0);
+  Steps steps(GetParam(), *device, device::Order::pack);
+  TwinSteps twin(GetParam());
   for (int step = 0; step < 2; ++step) {
-    std::vector<float> images;
-    std::vector<std::uint8_t> labels;
-    for (const std::uint32_t e : steps.examples(step)) {
-      for (const std::uint8_t pixel : set.example(e)) images.push_back(static_cast<float>(pixel) / 255.0f);
-      labels.push_back(set.labels[e]);
-    }
-    weights = arithmetic::reference::train_step(model, weights, {images, labels}, kLearningRate).parameters;
-    EXPECT_EQ(to_hex(train::hash_of(steps.weights_after(step + 1))), to_hex(train::hash_of(weights)));
+    const std::string expected = to_hex(train::hash_of(twin.step(steps.examples(step))));
+    EXPECT_EQ(to_hex(train::hash_of(steps.weights_after(step + 1))), expected) << "step " << step + 1;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rules, GoldenLeNet, testing::Values(fast, direct), [](const auto& instance) {
-  return std::string(arithmetic::name_of(instance.param));
+INSTANTIATE_TEST_SUITE_P(Jobs, Golden, testing::ValuesIn(golden_jobs()), [](const auto& instance) {
+  return fmt::format("{}_{}", instance.param.name, arithmetic::name_of(instance.param.model.convolution));
 });
 
 }  // namespace
