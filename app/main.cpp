@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/float_environment.h"
 #include "bench_command.h"
 #include "command_line.h"
 #include "devices_command.h"
@@ -18,6 +19,7 @@ namespace lockstep::app {
 namespace {
 
 int run(std::vector<std::string> arguments) {
+  const FloatEnvironment environment;  // a library that is loaded before main() may have set another
   prepare_standard_streams();
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_train_command());

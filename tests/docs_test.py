@@ -85,7 +85,8 @@ def fault_of_path(path, root):
 def fault_of_block(commands, folder, binary):
     try:
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", REPORT_FAILURE + commands], cwd=folder,
-                              env={**os.environ, "LOCKSTEP": str(binary)}, timeout=SECONDS_PER_BLOCK,
+                              env={"LOCKSTEP_CACHE": str(binary.parent / "tests" / "kernels"), **os.environ,
+                                   "LOCKSTEP": str(binary)}, timeout=SECONDS_PER_BLOCK,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, check=False)
     except subprocess.TimeoutExpired as late:

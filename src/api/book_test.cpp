@@ -13,6 +13,8 @@
 #include "api/pictures_for_test.h"
 #include "api/training.h"
 #include "base/refusal_for_test.h"
+#include "base/same_bits_for_test.h"
+#include "base/strange_floats_for_test.h"
 #include "device/cpu/cpu_device.h"
 #include "device/inventory.h"
 #include "model/zoo.h"
@@ -47,16 +49,16 @@ TEST(BookGetParams, IsATrueCopyWithGradientsOfZero) {
   ASSERT_EQ(copy.size(), 8U);
   for (const Tensor& tensor : copy) {
     EXPECT_EQ(tensor.device, "cpu:1");
-    EXPECT_EQ(tensor.grad, std::vector<float>(tensor.values.size(), 0.0f));
+    EXPECT_THAT(tensor.grad, SameBits(std::vector<float>(tensor.values.size(), 0.0f)));
   }
-  EXPECT_EQ(weights_of(copy), train::initial_weights(model::lenet(), 0));
+  EXPECT_THAT(weights_of(copy), SameBits(train::initial_weights(model::lenet(), 0)));
 }
 
 TEST(BookAllreduce, EveryDeviceGetsTheSum) {
   std::vector<Tensor> data{{1, 2, {1, 1}, "cpu:0"}, {1, 2, {2, 2}, "cpu:1"}};
   allreduce(data);
-  EXPECT_EQ(data[0].values, (std::vector<float>{3, 3}));
-  EXPECT_EQ(data[1].values, (std::vector<float>{3, 3}));
+  EXPECT_THAT(data[0].values, SameBits(std::vector<float>{3, 3}));
+  EXPECT_THAT(data[1].values, SameBits(std::vector<float>{3, 3}));
   EXPECT_EQ(data[1].device, "cpu:1");
 }
 
@@ -71,7 +73,7 @@ TEST(BookAllreduce, AddsAnyNumberOfDevices) {
     allreduce(data);
     Tensor expected = matrix(37, 11);  // whole numbers: every order of adding gives the same
     for (float& value : expected.values) value *= static_cast<float>(devices * (devices + 1) / 2);
-    for (const Tensor& tensor : data) EXPECT_EQ(tensor.values, expected.values) << devices;
+    for (const Tensor& tensor : data) EXPECT_THAT(tensor.values, SameBits(expected.values)) << devices;
   }
 }
 
@@ -80,11 +82,60 @@ TEST(BookAllreduce, WorksBetweenCpuAndOpenClDevices) {
   if (std::ranges::none_of(inventory.listed(), &device::Listed::on_cores)) GTEST_SKIP() << "no OpenCL device";
   std::vector<Tensor> data{{1, 2, {1, 1}, "cpu:0"}, {1, 2, {2, 4}, "opencl:0"}};
   allreduce(data);
-  EXPECT_EQ(data[0].values, (std::vector<float>{3, 5}));
-  EXPECT_EQ(data[1].values, (std::vector<float>{3, 5}));
+  EXPECT_THAT(data[0].values, SameBits(std::vector<float>{3, 5}));
+  EXPECT_THAT(data[1].values, SameBits(std::vector<float>{3, 5}));
   std::vector<Tensor> one{{1, 2, {2, 4}, "opencl:0"}};
   allreduce(one);
-  EXPECT_EQ(one[0].values, (std::vector<float>{2, 4}));
+  EXPECT_THAT(one[0].values, SameBits(std::vector<float>{2, 4}));
+}
+
+// A finished sum is +0, also where nothing but -0 was added.
+TEST(BookAllreduce, GivesPlusZeroOnCpuAndOpenClDevices) {
+  device::Inventory inventory;
+  if (std::ranges::none_of(inventory.listed(), &device::Listed::on_cores)) GTEST_SKIP() << "no OpenCL device";
+  for (const std::vector<std::string>& devices :
+       {std::vector<std::string>{"cpu:0"}, {"opencl:0"}, {"cpu:0", "cpu:1"}, {"cpu:0", "opencl:0"}}) {
+    std::vector<Tensor> data;
+    for (const std::string& device : devices) data.push_back({1, 40, std::vector<float>(40, -0.0f), device});
+    allreduce(data);
+    for (const Tensor& sum : data)
+      EXPECT_THAT(sum.values, SameBits(std::vector<float>(40, 0.0f))) << sum.device;
+  }
+}
+
+// Bytes become floats, floats bytes, and sums are added.
+TEST(Book, TheCallersFloatingPointEnvironmentChangesNothing) {
+  const Pictures pictures = some_pictures(20);
+  Tensor X{20, 784, {}}, y{20, 1, {}};
+  for (const std::uint8_t pixel : pictures.pixels) X.values.push_back(static_cast<float>(pixel) / 255.0f);
+  for (const std::uint8_t label : pictures.labels) y.values.push_back(label);
+  struct Results {
+    float loss = 0;
+    std::vector<float> weights, sum;
+  };
+  const auto compute = [&] {
+    Results results;
+    Devices devices("2");
+    std::vector<Params> params;
+    for (const std::string& device : devices.names()) params.push_back(get_params(init_params(), device));
+    results.loss = train_batch(X, y, params, devices, 0.3f);
+    results.weights = params[1][0].values;
+    std::vector<Tensor> data{{1, 2, {0x1p+24f, 0x1p-149f}, "cpu:0"}, {1, 2, {1, 0x1p-149f}, "cpu:1"}};
+    allreduce(data);
+    results.sum = data[1].values;
+    return results;
+  };
+  const Results expected = compute();
+  EXPECT_THAT(expected.sum, SameBits(std::vector{0x1p+24f, 0x1p-148f}));
+  for (const StrangeFloats& floats : strange_floats()) {
+    SCOPED_TRACE(floats.name);
+    const InStrangeFloats strange(floats);
+    const Results found = compute();
+    EXPECT_TRUE(strange.unchanged());
+    EXPECT_THAT(found.loss, SameBits(expected.loss));
+    EXPECT_THAT(found.weights, SameBits(expected.weights));
+    EXPECT_THAT(found.sum, SameBits(expected.sum));
+  }
 }
 
 // The order of the pack tree, which a loop of additions does not have.
@@ -93,7 +144,7 @@ TEST(BookAllreduce, AddsInTheOrderOfTheLaw) {
   std::vector<Tensor> data;
   for (const float value : values) data.push_back({1, 1, {value}, "cpu:" + std::to_string(data.size())});
   allreduce(data);
-  EXPECT_EQ(data[0].values[0], (values[0] + values[1]) + (values[2] + values[3]));
+  EXPECT_THAT(data[0].values[0], SameBits((values[0] + values[1]) + (values[2] + values[3])));
   EXPECT_NE(data[0].values[0], ((values[0] + values[1]) + values[2]) + values[3]);
 }
 
@@ -133,7 +184,7 @@ TEST(BookSplitAndLoad, LosesNoRow) {
     values.insert(values.end(), part.values.begin(), part.values.end());
   }
   EXPECT_EQ(rows, (std::vector{2, 1, 1, 1, 1, 1, 1, 1}));
-  EXPECT_EQ(values, matrix(9, 2).values);
+  EXPECT_THAT(values, SameBits(matrix(9, 2).values));
 }
 
 struct Step {
@@ -168,8 +219,9 @@ TEST(BookTrainBatch, IsOneStepOfTraining) {
                    data.inside().split, *device);
   for (const int devices : {1, 2, 3}) {
     Step step(devices);
-    EXPECT_EQ(step.run(), expected.epochs[0].train_loss);
-    for (const Params& params : step.device_params) EXPECT_EQ(weights_of(params), expected.weights);
+    EXPECT_THAT(step.run(), SameBits(expected.epochs[0].train_loss));
+    for (const Params& params : step.device_params)
+      EXPECT_THAT(weights_of(params), SameBits(expected.weights));
   }
 }
 
@@ -211,7 +263,7 @@ TEST(BookTrainBatch, ChangesNothingWhenItDiverges) {
   for (Params& params : step.device_params) params[7].values[0] = std::numeric_limits<float>::infinity();
   const run::Weights before = weights_of(step.device_params[0]);
   refusal_of(Fault::diverged, [&] { step.run(); });
-  EXPECT_EQ(weights_of(step.device_params[0]), before);
+  EXPECT_THAT(weights_of(step.device_params[0]), SameBits(before));
 }
 
 class BookTrain : public testing::Test {

@@ -8,6 +8,7 @@
 #include "api/convert.h"
 #include "api/dataset_inside.h"
 #include "base/error.h"
+#include "base/float_environment.h"
 #include "train/evaluate.h"
 #include "train/minibatches.h"
 
@@ -40,6 +41,7 @@ Trained train(const TrainOptions& options) {
   if (options.batch_size < 1 || options.num_epochs < 1)
     throw Error(Fault::usage, "train: expected a batch_size and num_epochs of at least 1, found {} and {}",
                 options.batch_size, options.num_epochs);
+  const FloatEnvironment environment;
   const Dataset dataset = fashion_mnist(options.data_directory);
   const data::Split& data = dataset.inside().split;
   Devices devices(fmt::format("{}", options.num_devices));

@@ -8,6 +8,7 @@
 #include "api/book_devices.h"
 #include "api/devices.h"
 #include "base/error.h"
+#include "base/float_environment.h"
 #include "model/zoo.h"
 #include "train/training_runner.h"
 
@@ -125,6 +126,7 @@ const std::vector<std::string>& Devices::names() const { return inside_->names; 
 
 float train_batch(const Tensor& X, const Tensor& y, std::vector<Params>& device_params, Devices& devices,
                   float lr) {
+  const FloatEnvironment environment;
   const Bytes bytes = bytes_of(X, y);
   expect_replicas(device_params, devices.names());
   const run::Weights weights = weights_of(device_params[0]);

@@ -5,11 +5,13 @@
 #include "api/convert.h"
 #include "api/dataset_inside.h"
 #include "api/devices.h"
+#include "base/float_environment.h"
 
 namespace lockstep {
 inline namespace api {
 
 Evaluation evaluate(const EvaluateOptions& options) {
+  const FloatEnvironment environment;
   const model::Model model = to_inside(options.model);
   const data::Dataset& test = options.data.inside().split.test;
   train::check_fits(model, test);

@@ -10,6 +10,7 @@
 #include "api/dataset_inside.h"
 #include "api/devices.h"
 #include "base/error.h"
+#include "base/float_environment.h"
 #include "train/trainer.h"
 
 namespace lockstep {
@@ -19,6 +20,7 @@ namespace {
 constexpr int kMostBatch = 1'000'000;
 
 Epoch to_public(const train::EpochReport& report) {
+  const FloatEnvironment environment;
   return {report.epoch, report.train_loss, report.test_loss, report.test_accuracy(), report.seconds};
 }
 

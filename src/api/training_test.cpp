@@ -10,6 +10,8 @@
 #include "api/dataset_inside.h"
 #include "api/pictures_for_test.h"
 #include "base/refusal_for_test.h"
+#include "base/same_bits_for_test.h"
+#include "base/strange_floats_for_test.h"
 #include "device/cpu/cpu_device.h"
 #include "model/zoo.h"
 #include "train/trainer.h"
@@ -29,7 +31,7 @@ TEST(Train, GivesTheTrainersWeights) {
   EXPECT_EQ(found.weights.hash(), to_hex(train::hash_of(expected.weights)));
   ASSERT_EQ(found.epochs.size(), 2U);
   EXPECT_EQ(found.accuracy(), expected.epochs.back().test_accuracy());
-  EXPECT_EQ(found.epochs[0].train_loss, expected.epochs[0].train_loss);
+  EXPECT_THAT(found.epochs[0].train_loss, SameBits(expected.epochs[0].train_loss));
   EXPECT_EQ(found.devices, (std::vector<std::string>{"cpu:0", "cpu:1"}));
 }
 
@@ -44,8 +46,8 @@ TEST(Train, ComputesConvolutionsAsTheModelSays) {
         train::train({.model = to_inside(model), .batch = 50, .epochs = 1}, data.inside().split, *device);
     const TrainResult found = run_training({.model = model, .data = data, .batch = 50, .epochs = 1});
     EXPECT_EQ(found.weights.hash(), to_hex(train::hash_of(expected.weights)));
-    EXPECT_EQ(evaluate({.model = model, .weights = found.weights, .data = data}).loss,
-              expected.epochs.back().test_loss);
+    EXPECT_THAT(evaluate({.model = model, .weights = found.weights, .data = data}).loss,
+                SameBits(expected.epochs.back().test_loss));
     hashes.insert(found.weights.hash());
   }
   EXPECT_EQ(hashes.size(), 2U);
@@ -82,6 +84,48 @@ TEST(Train, TellsOfEachEpoch) {
                     }});
   EXPECT_EQ(told, (std::vector{1, 2, 3}));
   EXPECT_EQ(result.epochs.size(), 3U);
+}
+
+// All that is computed, whatever the calling program has set, before or while it is told of an epoch.
+TEST(Train, TheCallersFloatingPointEnvironmentChangesNothing) {
+  const Dataset data = some_data();
+  const auto train = [&](const std::function<void(const Epoch&)>& on_epoch) {
+    return run_training(
+        {.data = data, .devices = "2", .batch = 30, .lr = 0.1f, .epochs = 2, .on_epoch = on_epoch});
+  };
+  const auto expect_same = [](const TrainResult& found, const TrainResult& expected) {
+    EXPECT_EQ(found.weights.hash(), expected.weights.hash());
+    for (std::size_t i = 0; i < 2; ++i) {
+      EXPECT_THAT(found.epochs.at(i).train_loss, SameBits(expected.epochs.at(i).train_loss));
+      EXPECT_THAT(found.epochs.at(i).test_loss, SameBits(expected.epochs.at(i).test_loss));
+      EXPECT_THAT(found.epochs.at(i).accuracy, SameBits(expected.epochs.at(i).accuracy));
+    }
+  };
+  const TrainResult expected = train(nullptr);
+  const std::string start = initial_weights(lenet(), 3).hash();
+  const Evaluation evaluated = evaluate({.weights = expected.weights, .data = data});
+  for (const StrangeFloats& floats : strange_floats()) {
+    SCOPED_TRACE(floats.name);
+    TrainResult from_start, from_callback;
+    Evaluation evaluation;
+    {
+      const InStrangeFloats strange(floats);
+      bool own_in_callback = false;
+      from_start = train([&](const Epoch&) { own_in_callback = strange.unchanged(); });
+      evaluation = evaluate({.weights = expected.weights, .data = data});
+      EXPECT_EQ(initial_weights(lenet(), 3).hash(), start);
+      EXPECT_TRUE(own_in_callback);
+      EXPECT_TRUE(strange.unchanged());
+    }
+    expect_same(from_start, expected);
+    EXPECT_THAT(evaluation.loss, SameBits(evaluated.loss));
+    EXPECT_THAT(evaluation.accuracy, SameBits(evaluated.accuracy));
+    {
+      const InStrangeFloats what_was({"as it was"});
+      from_callback = train([&](const Epoch&) { set_floats(floats); });
+    }
+    expect_same(from_callback, expected);
+  }
 }
 
 TEST(Train, EndsWithWhatTheCallbackThrows) {
@@ -131,7 +175,7 @@ TEST(Evaluate, CountsTheTestSet) {
   const TrainResult trained = run_training({.data = data, .epochs = 2});
   const Evaluation found = evaluate({.weights = trained.weights, .data = data, .devices = "3xcpu"});
   EXPECT_EQ(found.accuracy, trained.accuracy());
-  EXPECT_EQ(found.loss, trained.epochs.back().test_loss);
+  EXPECT_THAT(found.loss, SameBits(trained.epochs.back().test_loss));
   EXPECT_EQ(found.seen, std::vector<std::int64_t>(10, 4));
 }
 

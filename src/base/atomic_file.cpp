@@ -20,12 +20,12 @@ std::filesystem::path directory_of(const std::filesystem::path& path) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+AtomicFile::AtomicFile(std::filesystem::path path, mode_t mode) : path_(std::move(path)) {
   // The number passes over what a killed process or another thread has left.
   for (int number = 0; descriptor_ < 0; ++number) {
     std::filesystem::path candidate = path_;
     candidate += fmt::format("{}{}-{}", kTemporary, ::getpid(), number);
-    descriptor_ = ::open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    descriptor_ = ::open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (descriptor_ >= 0)
       temporary_ = std::move(candidate);
     else if (errno != EEXIST)

@@ -8,12 +8,15 @@
 #include <string>
 #include <string_view>
 
+#include <sys/types.h>
+
 namespace lockstep {
 
 class AtomicFile {
  public:
-  // Creates the temporary file. Requires: the directory exists.
-  explicit AtomicFile(std::filesystem::path path);
+  // Creates the temporary file, with what the process's umask leaves of `mode`. Requires: the directory
+  // exists.
+  explicit AtomicFile(std::filesystem::path path, mode_t mode = 0666);
   ~AtomicFile();  // without commit(): removes the temporary file
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/float_environment.h"
 #include "base/spin.h"
 
 namespace lockstep {
@@ -58,6 +59,7 @@ void ThreadTeam::run(const std::function<void(int)>& work) {
 
 void ThreadTeam::perform(int member, const std::function<void(int)>& work) {
   try {
+    const FloatEnvironment environment;
     work(member);
   } catch (...) {
     members_[static_cast<std::size_t>(member)].error = std::current_exception();

@@ -36,8 +36,9 @@ class ThreadTeam {
 
   int size() const { return options_.threads; }
 
-  // Calls work(0) on this thread and work(1) .. work(size() - 1) on the others, and returns when all are
-  // done. Rethrows the exception of the lowest thread that threw.
+  // Calls work(0) on this thread and work(1) .. work(size() - 1) on the others, all in the law's
+  // floating-point environment, and returns when all are done. Rethrows the exception of the lowest thread
+  // that threw.
   void run(const std::function<void(int)>& work);
 
  private:

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/strange_floats_for_test.h"
 
 namespace lockstep {
 namespace {
@@ -47,6 +48,31 @@ TEST(ThreadTeam, RethrowsTheLowestMembersErrorAndGoesOn) {
     if (member == 0) ++calls;
   });
   EXPECT_EQ(calls, 1);
+}
+
+// Threads inherit the environment of the thread that makes them, and keep what their work has set.
+TEST(ThreadTeam, WorksInTheLawsFloatingPointEnvironment) {
+  const FloatEnvironment::State law = [] {
+    const FloatEnvironment environment;
+    return FloatEnvironment::current();
+  }();
+  for (const StrangeFloats& floats : strange_floats()) {
+    SCOPED_TRACE(floats.name);
+    const InStrangeFloats strange(floats);
+    ThreadTeam team({.threads = 3});
+    std::vector<FloatEnvironment::State> seen(3);
+    const auto look = [&](int member) {
+      seen[static_cast<std::size_t>(member)] = FloatEnvironment::current();
+      set_floats(floats);  // as a driver might
+    };
+    for (int round = 0; round < 2; ++round) {
+      team.run(look);
+      EXPECT_EQ(seen, std::vector(3, law));
+      EXPECT_TRUE(strange.unchanged());
+    }
+    EXPECT_THROW(team.run([](int) { throw Error(Fault::device, "stopped"); }), Error);
+    EXPECT_TRUE(strange.unchanged());
+  }
 }
 
 TEST(ThreadTeam, NamesWhoIsMissing) {

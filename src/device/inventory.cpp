@@ -9,9 +9,11 @@
 
 #include "base/deadline.h"
 #include "base/error.h"
+#include "base/float_environment.h"
 #include "device/cpu/cpu_device.h"
 #include "device/gpu/cuda/cuda_driver.h"
 #include "device/gpu/gpu_device.h"
+#include "device/gpu/kept_file.h"
 #include "device/gpu/opencl/choice.h"
 #include "device/gpu/probe.h"
 #include "device/gpu/proof.h"
@@ -24,12 +26,13 @@ namespace {
 gpu::CacheOptions kernels_in(const InventoryOptions& options) {
   gpu::CacheOptions cache(options.cache);
   cache.on_compile = [&options](const std::string& device) {
-    std::error_code error;
-    const bool kept =
-        !options.cache.empty() && (std::filesystem::create_directories(options.cache, error), !error);
-    options.on_wait(kept ? fmt::format("{}: compiling its kernels; the next start finds them in {}", device,
-                                       options.cache.string())
-                         : fmt::format("{}: compiling its kernels", device));
+    std::string line = fmt::format("{}: compiling its kernels", device);
+    if (!options.cache.empty()) {
+      const std::string problem = gpu::problem_with(options.cache);
+      line += problem.empty() ? fmt::format("; the next start finds them in {}", options.cache.string())
+                              : fmt::format("; {} cannot keep them: {}", options.cache.string(), problem);
+    }
+    options.on_wait(line);
   };
   return cache;
 }
@@ -63,9 +66,15 @@ Listed listed_from(const gpu::Facts& facts, std::string kind, bool on_cores) {
 struct Inventory::Kinds {
   explicit Kinds(const InventoryOptions& options) : proofs(options.cache) {
     // A driver that fails is one that is not there: the others still are.
-    no_cuda = problem_of([&] { return find_cuda(options); });
+    no_cuda = problem_of([&] {
+      const FloatEnvironment environment;
+      return find_cuda(options);
+    });
     if (!no_cuda.empty()) missing.push_back(no_cuda);
-    no_opencl = problem_of([&] { return find_opencl(); });
+    no_opencl = problem_of([&] {
+      const FloatEnvironment environment;
+      return find_opencl();
+    });
     if (!no_opencl.empty()) missing.push_back(no_opencl);
   }
 
@@ -173,6 +182,7 @@ std::unique_ptr<gpu::Driver> Inventory::make_cuda(const std::string& name) {
 }
 
 MadeDevices Inventory::make(const std::vector<std::string>& names, const MakeOptions& options) {
+  const FloatEnvironment environment;  // drivers make threads, which inherit it
   options_.timeout = std::max(options_.timeout, options.timeout);
   std::map<std::string_view, std::vector<std::string>> of_kind;
   for (const std::string& name : names) of_kind[plan::kind_of(name)].push_back(name);
@@ -218,6 +228,7 @@ MadeDevices Inventory::make(const std::vector<std::string>& names, const MakeOpt
 
 // All of a device by itself.
 std::unique_ptr<gpu::Driver> Inventory::make_proven(const std::string& name) {
+  const FloatEnvironment environment;
   std::unique_ptr<gpu::Driver> driver;
   if (plan::kind_of(name) == "cuda") {
     driver = make_cuda(name);
@@ -243,6 +254,7 @@ Inventory::Trial Inventory::try_out(const std::string& name) {
   Trial trial;
   trial.refused = problem_of([&] {
     const std::unique_ptr<gpu::Driver> driver = make_proven(name);
+    const FloatEnvironment environment;
     const Deadline answer = answer_of(*driver, options_);
     trial.multiply_adds = gpu::fma_rate(*driver);
     return std::string();

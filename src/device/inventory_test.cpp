@@ -1,10 +1,17 @@
 #include "device/inventory.h"
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include "base/strange_floats_for_test.h"
 #include "device/gpu/cuda/standin_for_test.h"
+#include "device/gpu/kept_file.h"
 #include "device/kernels_for_test.h"
+#include "device/steps_for_test.h"
 
 namespace lockstep::device {
 namespace {
@@ -21,7 +28,7 @@ TEST(Inventory, ACudaDeviceThatWasAskedWhetherItMayComputeIsNotMadeAgain) {
   std::string name = (fs::temp_directory_path() / "inventory_test.XXXXXX").string();
   ASSERT_NE(mkdtemp(name.data()), nullptr);
   const fs::path cache = fs::path(name) / "cache";
-  fs::create_directories(kernels_for_test());
+  ASSERT_EQ(gpu::problem_with(kernels_for_test()), "");
   fs::create_directory_symlink(kernels_for_test(), cache);
   Inventory inventory(
       {.cache = cache, .cuda_library = LOCKSTEP_CUDA_STANDIN, .nvrtc_library = gpu::cuda::nvrtc_path()});
@@ -34,6 +41,43 @@ TEST(Inventory, ACudaDeviceThatWasAskedWhetherItMayComputeIsNotMadeAgain) {
   EXPECT_TRUE(fs::exists(cache));
   fs::remove_all(name);
 #endif
+}
+
+// A driver's threads inherit the environment of the thread that makes them, and what a device is compared
+// with is computed on the host: neither may end in a refusal, least of all in one that is remembered.
+TEST(OpenClInventory, TheHostsFloatingPointEnvironmentChangesNothing) {
+  const auto is_proof = [](const fs::path& path) { return path.filename().string().starts_with("probe-"); };
+  {
+    Inventory inventory({.cache = kernels_for_test()});
+    if (std::ranges::none_of(inventory.listed(), &Listed::on_cores)) GTEST_SKIP() << "no OpenCL device";
+    ASSERT_EQ(inventory.refusal("opencl:0"), "");  // and its kernels are compiled now
+  }
+  const StepOfCase step(step_case(3), 96, 1);
+  for (const StrangeFloats& floats : strange_floats()) {
+    SCOPED_TRACE(floats.name);
+    std::string cache = (fs::temp_directory_path() / "inventory_test.XXXXXX").string();
+    ASSERT_NE(mkdtemp(cache.data()), nullptr);
+    for (const auto& entry : fs::directory_iterator(kernels_for_test())) {
+      if (!is_proof(entry.path())) fs::copy(entry.path(), cache);
+    }
+    const InStrangeFloats strange(floats);
+    Inventory inventory({.cache = cache});
+    EXPECT_EQ(inventory.refusal("opencl:0"), "");
+    EXPECT_TRUE(strange.unchanged());
+    const MadeDevices made = inventory.make({"opencl:0"}, {.threads = 1});
+    EXPECT_TRUE(strange.unchanged());
+    step.expect_on(*made.devices.front(), Order::layer, false);
+    EXPECT_TRUE(strange.unchanged());
+    int proofs = 0;
+    for (const auto& entry : fs::directory_iterator(cache)) {
+      if (!is_proof(entry.path())) continue;
+      std::ifstream file(entry.path());
+      EXPECT_TRUE(std::string(std::istreambuf_iterator<char>(file), {}).ends_with("\nexact\n"));
+      ++proofs;
+    }
+    EXPECT_EQ(proofs, 1);
+    fs::remove_all(cache);
+  }
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/float_environment.h"
 
 namespace lockstep::plan {
 namespace {
@@ -38,6 +39,7 @@ std::vector<arithmetic::PackRange> deal_packs(arithmetic::PackRange packs, int h
   check(static_cast<int>(weights.size()) == holders, "{} weights for {} holders", weights.size(), holders);
   check(std::ranges::all_of(weights, [](double w) { return std::isfinite(w) && w > 0; }),
         "a weight that is not above 0");
+  const FloatEnvironment environment;  // every thread must come to the same shares
   // Relative to the largest, so that no sum overflows.
   const double largest = std::ranges::max(weights);
   double sum = 0;

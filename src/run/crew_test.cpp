@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/refusal_for_test.h"
+#include "base/same_bits_for_test.h"
 #include "device/cpu/cpu_device.h"
 #include "device/faulty_device.h"
 #include "device/passing_on.h"
@@ -202,7 +203,7 @@ TEST(Crew, ASlowDeviceIsNotReportedAndChangesNoBit) {
   for (int device = 0; device < kDevices; ++device) {
     Crew crew(devices_with({.kind = Drill::Kind::slow, .step = 2}),
               {.timeout = 20s, .on_stuck = never_stuck, .share_cores = true});
-    EXPECT_EQ(weights_of(crew, device, 3), healthy_weights(3));
+    EXPECT_THAT(weights_of(crew, device, 3), SameBits(healthy_weights(3)));
   }
 }
 
@@ -212,7 +213,7 @@ TEST(Crew, AFlippedBitIsInOneReplicaOnly) {
   victim = std::bit_cast<float>(std::bit_cast<std::uint32_t>(victim) ^ 1U);
   for (int device = 0; device < kDevices; ++device) {
     Crew crew(devices_with({.kind = Drill::Kind::flip, .step = 2}), {.share_cores = true});
-    EXPECT_EQ(weights_of(crew, device, 2), device == 1 ? flipped : healthy_weights(2)) << device;
+    EXPECT_THAT(weights_of(crew, device, 2), SameBits(device == 1 ? flipped : healthy_weights(2))) << device;
   }
 }
 

@@ -8,6 +8,7 @@
 #include "arithmetic/reference/step.h"
 #include "arithmetic/reference/update.h"
 #include "base/error.h"
+#include "base/same_bits_for_test.h"
 #include "device/cpu/cpu_device.h"
 #include "program/compile.h"
 #include "run/runner.h"
@@ -114,7 +115,7 @@ TEST(DataParallel, EveryReplicaEqualsTheNaiveTwin) {
           EXPECT_EQ(seen, static_cast<std::int64_t>(batch));
         }
         for (int device = 0; device < devices; ++device) {
-          ASSERT_EQ(runner.download(device), expected)
+          ASSERT_THAT(runner.download(device), SameBits(expected))
               << kind.name << ", device " << device << " of " << devices << ", " << threads << " threads";
         }
       }
@@ -188,9 +189,9 @@ TEST(DataParallel, MomentumEqualsTheNaiveTwinAtTheOwnerAndEverywhere) {
           EXPECT_TRUE(runner.step(input).finite);
         }
         for (int d = 0; d < devices; ++d)
-          ASSERT_EQ(runner.download(d), weights)
+          ASSERT_THAT(runner.download(d), SameBits(weights))
               << kind.name << " " << shard << " " << devices << " device " << d;
-        EXPECT_EQ(runner.download_velocity(), velocity);
+        EXPECT_THAT(runner.download_velocity(), SameBits(velocity));
         if (!shard) continue;
         std::size_t held = 0, all = 0;
         for (const program::Program& p : programs) {
@@ -221,13 +222,13 @@ TEST(DataParallel, NoReplicaIsAnAliasOfAnother) {
       runner.executable(2).download(id, third);
       runner.executable(1).upload(id, std::vector<float>(elements, 1234.5f));
       runner.executable(0).download(id, now);
-      EXPECT_EQ(now, first);
+      EXPECT_THAT(now, SameBits(first));
       runner.executable(2).download(id, now);
-      EXPECT_EQ(now, third);
+      EXPECT_THAT(now, SameBits(third));
     }
   }
-  EXPECT_EQ(runner.download(0), before);
-  EXPECT_EQ(runner.download(2), before);
+  EXPECT_THAT(runner.download(0), SameBits(before));
+  EXPECT_THAT(runner.download(2), SameBits(before));
   EXPECT_NE(runner.download(1), before);
 }
 
@@ -252,7 +253,7 @@ TEST(DataParallel, AStepWritesTheReplicasOwnMemory) {
     }
     runner.step(kExamples.input(50));
     for (std::size_t i = 0; i < memory.size(); ++i) {
-      EXPECT_EQ(std::vector(memory[i].begin(), memory[i].end()), expected[i % ids.size()])
+      EXPECT_THAT(std::vector(memory[i].begin(), memory[i].end()), SameBits(expected[i % ids.size()]))
           << "device " << i / ids.size() << (shard ? ", sharded optimizer" : "");
     }
   }
@@ -280,11 +281,11 @@ TEST(DataParallel, UnequalSharesAreNotAMeanOfMeans) {
   runner.upload(initial());
   const StepResult result = runner.step(kExamples.input(50));
   const auto expected = step_on(0, 50);
-  EXPECT_EQ(result.loss, expected.loss);
+  EXPECT_THAT(result.loss, SameBits(expected.loss));
   EXPECT_NE(result.loss, (shares[0].loss + shares[1].loss + shares[2].loss) / 3.0f);
   for (int device = 0; device < 3; ++device) {
     const Weights found = runner.download(device);
-    EXPECT_EQ(found, expected.parameters);
+    EXPECT_THAT(found, SameBits(expected.parameters));
     for (std::size_t p = 0; p < found.size(); ++p) EXPECT_NE(found[p], mean_of_means[p]) << p;
   }
 }
@@ -310,13 +311,13 @@ TEST(DataParallel, AVelocityReachesItsOwnersAndComesBack) {
       Runner runner(*set.crew, programs, {.most_examples = 50, .exchange = &kind, .shard_optimizer = shard});
       runner.upload(initial());
       runner.upload_velocity(velocity);
-      EXPECT_EQ(runner.download_velocity(), velocity) << kind.name << " " << shard;
+      EXPECT_THAT(runner.download_velocity(), SameBits(velocity)) << kind.name << " " << shard;
       if (shard) continue;
       for (int device = 0; device < 3; ++device) {
         for (std::size_t p = 0; p < velocity.size(); ++p) {
           std::vector<float> held(velocity[p].size());
           runner.executable(device).download(runner.program().velocities[p], held);
-          EXPECT_EQ(held, velocity[p]) << kind.name << " device " << device;
+          EXPECT_THAT(held, SameBits(velocity[p])) << kind.name << " device " << device;
         }
       }
     }
@@ -338,7 +339,8 @@ TEST(DataParallel, AGradientThatIsNotFiniteInOneShardStopsEveryDevice) {
                     {.most_examples = 50, .exchange = &kind, .shard_optimizer = shard});
       runner.upload(weights);
       EXPECT_FALSE(runner.step(examples.input(50)).finite) << kind.name << " " << shard;
-      for (int device = 0; device < 3; ++device) EXPECT_EQ(runner.download(device), weights) << device;
+      for (int device = 0; device < 3; ++device)
+        EXPECT_THAT(runner.download(device), SameBits(weights)) << device;
     }
   }
 }

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/same_bits_for_test.h"
 #include "device/cpu/cpu_device.h"
 #include "program/compile.h"
 
@@ -72,7 +73,7 @@ TEST(Runner, EveryInstructionCounts) {
       shorter.segments[s].instructions.erase(shorter.segments[s].instructions.begin() +
                                              static_cast<std::ptrdiff_t>(i));
       const Weights found = setting.after_steps(shorter);
-      EXPECT_EQ(found == expected, silent)
+      EXPECT_EQ(bit_difference(expected, found).empty(), silent)
           << "without " << operation_name(removed.operation) << " of " << removed.layer;
     }
   }
@@ -121,7 +122,7 @@ TEST(Runner, RunsAHandWrittenList) {
   runner.step({{pixels.data(), labels.data(), order}, 1.0f});
   // Absent lanes are not the loss's business here: their picture is black, so y is the bias there too, 12
   // times. Mean of y0 over 4: (3 * 0.75 + 0.25 + 12 * 0.25) / 4, and of y1: (3 * -0.5 + 0.5 + 12 * 0.5) / 4.
-  EXPECT_EQ(runner.download(), (Weights{{0.5f, -1.0f}, {0.25f - 1.375f, 0.5f - 1.25f}}));
+  EXPECT_THAT(runner.download(), SameBits(Weights{{0.5f, -1.0f}, {0.25f - 1.375f, 0.5f - 1.25f}}));
 }
 
 TEST(Runner, ACheckStopsTheStepBeforeTheUpdate) {
@@ -132,7 +133,7 @@ TEST(Runner, ACheckStopsTheStepBeforeTheUpdate) {
   weights.back()[0] = std::numeric_limits<float>::infinity();
   runner.upload(weights);
   EXPECT_FALSE(runner.step({{setting.pixels.data(), setting.labels.data(), setting.order}, 0.1f}).finite);
-  EXPECT_EQ(runner.download(), weights);
+  EXPECT_THAT(runner.download(), SameBits(weights));
 }
 
 }  // namespace

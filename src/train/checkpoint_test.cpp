@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/same_bits_for_test.h"
 #include "model/zoo.h"
 
 namespace lockstep::train {
@@ -30,12 +31,12 @@ store::RunConfig config() {
 TEST(TrainCheckpoint, AStateComesBackFromItsCheckpoint) {
   const TrainState state = some_state();
   const TrainState back = state_of(checkpoint_of(state, model::mlp(), config()), model::mlp(), "file");
-  EXPECT_EQ(back.weights, state.weights);
-  EXPECT_EQ(back.velocity, state.velocity);
+  EXPECT_THAT(back.weights, SameBits(state.weights));
+  EXPECT_THAT(back.velocity, SameBits(state.velocity));
   EXPECT_EQ(back.step, 7);
   EXPECT_EQ(back.epoch, 2);
   EXPECT_EQ(back.step_in_epoch, 3);
-  EXPECT_EQ(back.loss_sum, 0.1);
+  EXPECT_THAT(back.loss_sum, SameBits(0.1));
   EXPECT_EQ(back.seconds, 0.25);
   EXPECT_EQ(back.epochs.size(), 1U);
 }

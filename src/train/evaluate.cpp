@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/float_environment.h"
 #include "program/compile.h"
 
 namespace lockstep::train {
@@ -39,6 +40,7 @@ Evaluator::Evaluator(run::Crew& crew, const model::Model& model, const data::Dat
 }
 
 Evaluation Evaluator::evaluate(const Weights& weights) {
+  const FloatEnvironment environment;
   runner_.upload(weights);
   Evaluation total;
   total.seen.assign(static_cast<std::size_t>(dataset_.classes), 0);

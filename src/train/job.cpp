@@ -2,10 +2,12 @@
 
 #include "arithmetic/initial_weights.h"
 #include "base/error.h"
+#include "base/float_environment.h"
 
 namespace lockstep::train {
 
 Weights initial_weights(const model::Model& model, std::uint64_t seed) {
+  const FloatEnvironment environment;
   Weights weights;
   for (const model::Parameter& parameter : model::parameters_of(model)) {
     std::vector<float>& values = weights.emplace_back(parameter.elements(), 0.0f);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/float_environment.h"
 #include "plan/deal.h"
 #include "train/calibrate.h"
 #include "train/divergence.h"
@@ -72,14 +73,19 @@ class Training::Loop {
       const bool last = state_.step_in_epoch == minibatches_.per_epoch();
       if (options_.checkpoint_every > 0 && state_.step % options_.checkpoint_every == 0 && !last) save();
     }
+    state_.epochs.push_back(finish_epoch());
+    for (Observer* o : listeners_.observers) o->on_epoch(state_.epochs.back());
+    return true;
+  }
+
+  EpochReport finish_epoch() {
+    const FloatEnvironment environment;
     EpochReport report;
     report.epoch = state_.epoch;
     report.train_loss = state_.loss_sum / static_cast<double>(data_.train.size());
     report.seconds = state_.seconds;
     evaluate(report);
-    state_.epochs.push_back(report);
-    for (Observer* o : listeners_.observers) o->on_epoch(report);
-    return true;
+    return report;
   }
 
   void next_epoch() {
@@ -99,6 +105,12 @@ class Training::Loop {
   }
 
   void train_step() {
+    const StepReport report = compute_step();
+    for (Observer* o : listeners_.observers) o->on_step(report);
+  }
+
+  StepReport compute_step() {
+    const FloatEnvironment environment;  // observers have another one, perhaps
     const auto start = Clock::now();
     const std::span<const std::uint32_t> examples = minibatches_.at(state_.epoch, state_.step_in_epoch);
     const device::StepInput input{
@@ -109,16 +121,15 @@ class Training::Loop {
     ++state_.step_in_epoch;
     state_.loss_sum += static_cast<double>(result.loss) * static_cast<double>(examples.size());
     count(result);
-    StepReport report{.epoch = state_.epoch,
-                      .step = state_.step_in_epoch,
-                      .global_step = state_.step,
-                      .examples = static_cast<std::int64_t>(examples.size()),
-                      .loss = result.loss,
-                      .seconds = seconds_since(start),
-                      .devices = result.devices,
-                      .packs = result.packs,
-                      .hashes = result.hashes};
-    for (Observer* o : listeners_.observers) o->on_step(report);
+    return {.epoch = state_.epoch,
+            .step = state_.step_in_epoch,
+            .global_step = state_.step,
+            .examples = static_cast<std::int64_t>(examples.size()),
+            .loss = result.loss,
+            .seconds = seconds_since(start),
+            .devices = result.devices,
+            .packs = result.packs,
+            .hashes = result.hashes};
   }
 
   void count(const run::StepResult& result) {

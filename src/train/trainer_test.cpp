@@ -7,6 +7,8 @@
 #include "arithmetic/reference/step.h"
 #include "base/error.h"
 #include "base/refusal_for_test.h"
+#include "base/same_bits_for_test.h"
+#include "base/strange_floats_for_test.h"
 #include "data/shuffle.h"
 #include "device/cpu/cpu_device.h"
 #include "device/faulty_device.h"
@@ -79,6 +81,50 @@ TEST(Trainer, EqualsTheNaiveLoopForEveryThreadCountAndOrder) {
   }
 }
 
+// Sets an environment after every step, as a library might that an observer loads.
+struct Setter : Observer {
+  explicit Setter(const StrangeFloats& given) : floats(given) {}
+  void on_step(const StepReport& report) override {
+    losses.push_back(report.loss);
+    set_floats(floats);
+  }
+  void on_epoch(const EpochReport&) override { set_floats(floats); }
+  const StrangeFloats floats;
+  std::vector<float> losses;
+};
+
+TEST(Trainer, FloatingPointEnvironmentsOfTheHostChangeNothing) {
+  const StrangeFloats as_it_was{"as it was"};
+  const auto device = device::cpu::make_cpu_device({.threads = 2});
+  Setter plain(as_it_was);
+  const TrainResult expected = train(kJob, kData, *device, {}, {.observers = {&plain}});
+  EXPECT_THAT(expected.weights, SameBits(reference_run()));
+  for (const StrangeFloats& floats : strange_floats()) {
+    SCOPED_TRACE(floats.name);
+    Setter from_start(floats), while_training(floats);
+    std::vector<TrainResult> results;
+    {
+      const InStrangeFloats strange(floats);
+      const auto own = device::cpu::make_cpu_device({.threads = 2});
+      results.push_back(train(kJob, kData, *own, {}, {.observers = {&from_start}}));
+      EXPECT_TRUE(strange.unchanged());
+    }
+    {
+      const InStrangeFloats strange(as_it_was);
+      results.push_back(train(kJob, kData, *device, {}, {.observers = {&while_training}}));
+    }
+    EXPECT_THAT(from_start.losses, SameBits(plain.losses));
+    EXPECT_THAT(while_training.losses, SameBits(plain.losses));
+    for (const TrainResult& result : results) {
+      EXPECT_THAT(result.weights, SameBits(expected.weights));
+      for (std::size_t i = 0; i < expected.epochs.size(); ++i) {
+        EXPECT_THAT(result.epochs.at(i).train_loss, SameBits(expected.epochs[i].train_loss));
+        EXPECT_THAT(result.epochs.at(i).test_loss, SameBits(expected.epochs[i].test_loss));
+      }
+    }
+  }
+}
+
 TEST(Trainer, EvaluationCountsWhatTheNaiveTwinCounts) {
   const auto device = device::cpu::make_cpu_device({.threads = 2});
   const TrainResult result = train(kJob, kData, *device);
@@ -87,7 +133,7 @@ TEST(Trainer, EvaluationCountsWhatTheNaiveTwinCounts) {
   const auto expected = arithmetic::reference::evaluate(kJob.model, result.weights,
                                                         {images_of(kData.test, all), kData.test.labels});
   EXPECT_EQ(result.epochs.back().test_correct, expected.correct);
-  EXPECT_EQ(result.epochs.back().test_loss, expected.loss);
+  EXPECT_THAT(result.epochs.back().test_loss, SameBits(expected.loss));
   EXPECT_EQ(result.epochs.back().test_examples, 50);
   EXPECT_GT(result.epochs.back().test_correct, 25) << "three clearly marked classes are learnt";
 }
@@ -110,7 +156,7 @@ TEST(Trainer, EvaluationWeighsItsPartsByTheirExamples) {
   const auto device = device::cpu::make_cpu_device({.threads = 2});
   run::Crew crew({device.get()});
   const Evaluation found = Evaluator(crew, kJob.model, set).evaluate(weights);
-  EXPECT_EQ(found.loss, static_cast<float>(loss));
+  EXPECT_THAT(found.loss, SameBits(static_cast<float>(loss)));
   EXPECT_EQ(found.correct(), whole.correct + rest.correct);
   EXPECT_NE(whole.loss, rest.loss);
 }
@@ -209,8 +255,8 @@ TEST(Trainer, AnyNumberOfDevicesGivesTheSameRun) {
     EXPECT_EQ(to_hex(hash_of(result.weights)), expected) << devices;
     for (std::size_t e = 0; e < result.epochs.size(); ++e) {
       EXPECT_EQ(result.epochs[e].test_correct, alone.epochs[e].test_correct);
-      EXPECT_EQ(result.epochs[e].test_loss, alone.epochs[e].test_loss);
-      EXPECT_EQ(result.epochs[e].train_loss, alone.epochs[e].train_loss);
+      EXPECT_THAT(result.epochs[e].test_loss, SameBits(alone.epochs[e].test_loss));
+      EXPECT_THAT(result.epochs[e].train_loss, SameBits(alone.epochs[e].train_loss));
     }
   }
 }
@@ -247,8 +293,8 @@ TEST(Trainer, StoppedAtAnyStepItGoesOnWithTheSameBitsOnOtherDevices) {
     EXPECT_EQ(to_hex(hash_of(second.weights)), to_hex(hash_of(whole.weights))) << steps;
     ASSERT_EQ(second.epochs.size(), whole.epochs.size()) << steps;
     for (std::size_t e = 0; e < whole.epochs.size(); ++e) {
-      EXPECT_EQ(second.epochs[e].train_loss, whole.epochs[e].train_loss) << steps;
-      EXPECT_EQ(second.epochs[e].test_loss, whole.epochs[e].test_loss) << steps;
+      EXPECT_THAT(second.epochs[e].train_loss, SameBits(whole.epochs[e].train_loss)) << steps;
+      EXPECT_THAT(second.epochs[e].test_loss, SameBits(whole.epochs[e].test_loss)) << steps;
     }
   }
 }

@@ -9,6 +9,7 @@ import unittest
 from pictures import write_pictures
 
 BINARY = os.environ.get("LOCKSTEP_BINARY", "")
+CACHE = str(pathlib.Path(BINARY).resolve().parent / "tests" / "kernels")  # beside the program, not the user's own
 TIMEOUT = 120
 REAL_DATA = pathlib.Path("/usr/share/datasets/fashion-mnist")
 RUN_FILES = {"config.toml", "results.csv", "metrics.jsonl", "hashes.csv", "curve.svg", "weights.safetensors",
@@ -33,7 +34,7 @@ class ProgramTest(unittest.TestCase):
 
     def environment(self, **variables):
         kept = {k: v for k, v in os.environ.items() if k not in ("LOCKSTEP_TARGET", "NO_COLOR")}
-        return {**kept, **variables}
+        return {"LOCKSTEP_CACHE": CACHE, **kept, **variables}
 
     def run_program(self, *arguments, env=None, **options):
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}

@@ -14,6 +14,7 @@
 #include "arithmetic/reference/update.h"
 #include "arithmetic/reference/winograd.h"
 #include "base/random.h"
+#include "base/same_bits_for_test.h"
 
 namespace lockstep::arithmetic::reference {
 namespace {
@@ -203,17 +204,17 @@ TEST(Chain, TakesTheAlgorithmThatTheRuleAllows) {
   const Tensor middle = winograd_forward(first, 4, 1, x, parameters[0], parameters[1]);
   const Tensor last = winograd_forward(second, 2, 1, middle, parameters[2], parameters[3]);
   const std::vector<Tensor> activations{x, middle, last, last};  // the last is flat
-  EXPECT_EQ(forward(fast, parameters, 1, x), activations);
+  EXPECT_THAT(forward(fast, parameters, 1, x), SameBits(activations));
   const Tensor back = winograd_input_gradient(second, 2, 1, dy, parameters[2]);
-  EXPECT_EQ(
+  EXPECT_THAT(
       backward(fast, parameters, 1, activations, dy),
-      (std::vector<Tensor>{
+      SameBits(std::vector<Tensor>{
           winograd_weight_gradient(first, 4, 1, x, back), convolution_bias_gradient(first, 1, back),
           winograd_weight_gradient(second, 2, 1, middle, dy), convolution_bias_gradient(second, 1, dy)}));
 
   const Tensor direct = convolution_forward(first, 1, x, parameters[0], parameters[1]);
   EXPECT_NE(direct, middle);
-  EXPECT_EQ(forward(two_convolutions(ConvolutionRule::direct), parameters, 1, x)[1], direct);
+  EXPECT_THAT(forward(two_convolutions(ConvolutionRule::direct), parameters, 1, x)[1], SameBits(direct));
 }
 
 TEST(Gradients, OfLinearLayers) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "arithmetic/tree.h"
+#include "base/same_bits_for_test.h"
 
 namespace lockstep::arithmetic {
 namespace {
@@ -15,9 +16,9 @@ TEST(LaneTreeTwin, AddsDistantLanesFirst) {
   lanes[8] = 0x1p+30f;  // swallows lane 0 at once,
   lanes[4] = -0x1p+30f;
   lanes[12] = 1.0f;  // and this one too
-  EXPECT_EQ(reference::lane_tree(lanes), 0.0f);
+  EXPECT_THAT(reference::lane_tree(lanes), SameBits(0.0f));
   std::swap(lanes[8], lanes[12]);  // lane 0 + lane 8 are kept together
-  EXPECT_EQ(reference::lane_tree(lanes), 2.0f);
+  EXPECT_THAT(reference::lane_tree(lanes), SameBits(2.0f));
 }
 
 TEST(LaneTreeTwin, EqualsTheLawsLoop) {
@@ -29,7 +30,7 @@ TEST(LaneTreeTwin, EqualsTheLawsLoop) {
       if (value > 100.0f) value -= 199.3f;
       lane = value;
     }
-    EXPECT_EQ(reference::lane_tree(lanes), lane_tree(lanes));
+    EXPECT_THAT(reference::lane_tree(lanes), SameBits(lane_tree(lanes)));
   }
 }
 

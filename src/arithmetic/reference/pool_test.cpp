@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/same_bits_for_test.h"
+
 namespace lockstep::arithmetic::reference {
 namespace {
 
@@ -32,35 +34,36 @@ PoolShape row(int width, int window, int stride, int padding) {
 }
 
 TEST(AveragePool, AddsTwoByTwoInPairs) {
-  EXPECT_EQ(average_pool_forward(halves(2, 2), 1, Tensor{1, 2, 3, 6}), Tensor{3});
-  EXPECT_EQ(average_pool_forward(halves(2, 2), 1, Tensor{1, kBig, -kBig, 1}),
-            Tensor{0});  // a chain gives 1/4
-  EXPECT_EQ(average_pool_forward(halves(2, 2), 1, Tensor{kBig, -kBig, 1, 1}), Tensor{0.5f});
+  EXPECT_THAT(average_pool_forward(halves(2, 2), 1, Tensor{1, 2, 3, 6}), SameBits(Tensor{3}));
+  EXPECT_THAT(average_pool_forward(halves(2, 2), 1, Tensor{1, kBig, -kBig, 1}),
+              SameBits(Tensor{0}));  // a chain gives 1/4
+  EXPECT_THAT(average_pool_forward(halves(2, 2), 1, Tensor{kBig, -kBig, 1, 1}), SameBits(Tensor{0.5f}));
 }
 
 TEST(AveragePool, ChainsOtherWindows) {
-  EXPECT_EQ(average_pool_forward(row(4, 4, 4, 0), 1, Tensor{1, kBig, -kBig, 1}), Tensor{0.25f});
-  EXPECT_EQ(average_pool_forward(row(3, 3, 1, 0), 1, Tensor{1, 2, 4}), Tensor{7 * (1.0f / 3.0f)});
+  EXPECT_THAT(average_pool_forward(row(4, 4, 4, 0), 1, Tensor{1, kBig, -kBig, 1}), SameBits(Tensor{0.25f}));
+  EXPECT_THAT(average_pool_forward(row(3, 3, 1, 0), 1, Tensor{1, 2, 4}), SameBits(Tensor{7 * (1.0f / 3.0f)}));
 }
 
 TEST(AveragePool, CountsPadding) {
   PoolShape shape = halves(2, 2);
   shape.padding_height = shape.padding_width = 1;
-  EXPECT_EQ(average_pool_forward(shape, 1, Tensor{4, 8, 12, 16}), (Tensor{1, 2, 3, 4}));
-  EXPECT_EQ(average_pool_gradient(shape, 1, Tensor{4, 8, 12, 16}), (Tensor{1, 2, 3, 4}));
+  EXPECT_THAT(average_pool_forward(shape, 1, Tensor{4, 8, 12, 16}), SameBits(Tensor{1, 2, 3, 4}));
+  EXPECT_THAT(average_pool_gradient(shape, 1, Tensor{4, 8, 12, 16}), SameBits(Tensor{1, 2, 3, 4}));
 }
 
 TEST(AveragePool, DropsWindowsThatOverhang) {
-  EXPECT_EQ(average_pool_forward(halves(3, 3), 1, Tensor{1, 2, 99, 3, 6, 99, 99, 99, 99}), Tensor{3});
-  EXPECT_EQ(average_pool_gradient(halves(3, 3), 1, Tensor{4}), (Tensor{1, 1, 0, 1, 1, 0, 0, 0, 0}));
+  EXPECT_THAT(average_pool_forward(halves(3, 3), 1, Tensor{1, 2, 99, 3, 6, 99, 99, 99, 99}),
+              SameBits(Tensor{3}));
+  EXPECT_THAT(average_pool_gradient(halves(3, 3), 1, Tensor{4}), SameBits(Tensor{1, 1, 0, 1, 1, 0, 0, 0, 0}));
 }
 
 TEST(AveragePool, GradientChainsRoundedSharesOverWindows) {
   const float third = 1.0f / 3.0f;
   const Tensor dx = average_pool_gradient(row(5, 3, 1, 0), 1, Tensor{0.1f, 0.7f, -0.3f});
-  EXPECT_EQ(dx[0], 0.1f * third);
-  EXPECT_EQ(dx[2], (0.1f * third + 0.7f * third) + -0.3f * third);
-  EXPECT_EQ(dx[4], -0.3f * third);
+  EXPECT_THAT(dx[0], SameBits(0.1f * third));
+  EXPECT_THAT(dx[2], SameBits((0.1f * third + 0.7f * third) + -0.3f * third));
+  EXPECT_THAT(dx[4], SameBits(-0.3f * third));
 }
 
 TEST(AveragePool, StoresEveryZeroAsPlusZero) {
@@ -69,20 +72,23 @@ TEST(AveragePool, StoresEveryZeroAsPlusZero) {
 }
 
 TEST(MaxPool, TakesTheFirstOfEquals) {
-  EXPECT_EQ(max_pool_forward(halves(2, 2), 1, Tensor{1, 7, 7, 2}), Tensor{7});
-  EXPECT_EQ(max_pool_gradient(halves(2, 2), 1, Tensor{1, 7, 7, 2}, Tensor{5}), (Tensor{0, 5, 0, 0}));
+  EXPECT_THAT(max_pool_forward(halves(2, 2), 1, Tensor{1, 7, 7, 2}), SameBits(Tensor{7}));
+  EXPECT_THAT(max_pool_gradient(halves(2, 2), 1, Tensor{1, 7, 7, 2}, Tensor{5}),
+              SameBits(Tensor{0, 5, 0, 0}));
 }
 
 TEST(MaxPool, TakesTheFirstNan) {
   EXPECT_TRUE(std::isnan(max_pool_forward(halves(2, 2), 1, Tensor{1, kNan, 7, kNan})[0]));
-  EXPECT_EQ(max_pool_gradient(halves(2, 2), 1, Tensor{1, kNan, 7, kNan}, Tensor{5}), (Tensor{0, 5, 0, 0}));
-  EXPECT_EQ(max_pool_gradient(halves(2, 2), 1, Tensor{kNan, 7, 7, 2}, Tensor{5}), (Tensor{5, 0, 0, 0}));
+  EXPECT_THAT(max_pool_gradient(halves(2, 2), 1, Tensor{1, kNan, 7, kNan}, Tensor{5}),
+              SameBits(Tensor{0, 5, 0, 0}));
+  EXPECT_THAT(max_pool_gradient(halves(2, 2), 1, Tensor{kNan, 7, 7, 2}, Tensor{5}),
+              SameBits(Tensor{5, 0, 0, 0}));
 }
 
 TEST(MaxPool, NeverChoosesPadding) {
   PoolShape shape = halves(2, 2);
   shape.padding_height = shape.padding_width = 1;
-  EXPECT_EQ(max_pool_forward(shape, 1, Tensor{-1, -2, -3, -4}), (Tensor{-1, -2, -3, -4}));
+  EXPECT_THAT(max_pool_forward(shape, 1, Tensor{-1, -2, -3, -4}), SameBits(Tensor{-1, -2, -3, -4}));
 }
 
 TEST(MaxPool, StoresEveryZeroAsPlusZero) {
@@ -90,14 +96,14 @@ TEST(MaxPool, StoresEveryZeroAsPlusZero) {
 }
 
 TEST(MaxPool, GradientChainsOverWindows) {
-  EXPECT_EQ(max_pool_gradient(row(5, 3, 1, 0), 1, Tensor{0, 0, 9, 0, 0}, Tensor{1, kBig, -kBig}),
-            (Tensor{0, 0, 0, 0, 0}));
-  EXPECT_EQ(max_pool_gradient(row(5, 3, 1, 0), 1, Tensor{0, 0, 9, 0, 0}, Tensor{kBig, -kBig, 1}),
-            (Tensor{0, 0, 1, 0, 0}));
+  EXPECT_THAT(max_pool_gradient(row(5, 3, 1, 0), 1, Tensor{0, 0, 9, 0, 0}, Tensor{1, kBig, -kBig}),
+              SameBits(Tensor{0, 0, 0, 0, 0}));
+  EXPECT_THAT(max_pool_gradient(row(5, 3, 1, 0), 1, Tensor{0, 0, 9, 0, 0}, Tensor{kBig, -kBig, 1}),
+              SameBits(Tensor{0, 0, 1, 0, 0}));
 }
 
 TEST(MaxPool, DropsWindowsThatOverhang) {
-  EXPECT_EQ(max_pool_forward(row(5, 2, 2, 0), 1, Tensor{1, 2, 4, 3, 99}), (Tensor{2, 4}));
+  EXPECT_THAT(max_pool_forward(row(5, 2, 2, 0), 1, Tensor{1, 2, 4, 3, 99}), SameBits(Tensor{2, 4}));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/same_bits_for_test.h"
+
 namespace lockstep::arithmetic::reference {
 namespace {
 
@@ -13,8 +15,8 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 TEST(Relu, KeepsWhatIsPositive) {
-  EXPECT_EQ(relu_forward(Tensor{2, -3, 0, 0x1p-149f, kInfinity, -kInfinity}),
-            (Tensor{2, 0, 0, 0x1p-149f, kInfinity, 0}));
+  EXPECT_THAT(relu_forward(Tensor{2, -3, 0, 0x1p-149f, kInfinity, -kInfinity}),
+              SameBits(Tensor{2, 0, 0, 0x1p-149f, kInfinity, 0}));
 }
 
 TEST(Relu, MakesPlusZeroOfMinusZero) { EXPECT_FALSE(std::signbit(relu_forward(Tensor{-0.0f})[0])); }
@@ -22,7 +24,7 @@ TEST(Relu, MakesPlusZeroOfMinusZero) { EXPECT_FALSE(std::signbit(relu_forward(Te
 TEST(Relu, LetsNanPass) { EXPECT_TRUE(std::isnan(relu_forward(Tensor{kNan})[0])); }
 
 TEST(Relu, GradientPassesWhereTheOutputIsPositive) {
-  EXPECT_EQ(relu_gradient(Tensor{2, 0, 0x1p-149f, kNan}, Tensor{5, 6, 7, 8}), (Tensor{5, 0, 7, 0}));
+  EXPECT_THAT(relu_gradient(Tensor{2, 0, 0x1p-149f, kNan}, Tensor{5, 6, 7, 8}), SameBits(Tensor{5, 0, 7, 0}));
   EXPECT_FALSE(std::signbit(relu_gradient(Tensor{0}, Tensor{-6})[0]));
 }
 

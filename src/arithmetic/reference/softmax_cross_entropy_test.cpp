@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "arithmetic/scalar.h"
+#include "base/same_bits_for_test.h"
 
 namespace lockstep::arithmetic::reference {
 namespace {
@@ -15,16 +16,16 @@ using Labels = std::vector<std::uint8_t>;
 
 TEST(SoftmaxCrossEntropy, IsEvenOverEqualScores) {
   const Loss loss = softmax_cross_entropy(4, Tensor{3, 3, 3, 3}, Labels{2});
-  EXPECT_EQ(loss.loss, Tensor{log_law(4.0f)});
-  EXPECT_EQ(loss.dz, (Tensor{0.25f, 0.25f, -0.75f, 0.25f}));
+  EXPECT_THAT(loss.loss, SameBits(Tensor{log_law(4.0f)}));
+  EXPECT_THAT(loss.dz, SameBits(Tensor{0.25f, 0.25f, -0.75f, 0.25f}));
 }
 
 TEST(SoftmaxCrossEntropy, FollowsTheLawsSteps) {
   const Loss loss = softmax_cross_entropy(3, Tensor{0.3f, 1.7f, -0.4f}, Labels{0});
   const float e0 = exp_law(0.3f - 1.7f), e1 = 1.0f, e2 = exp_law(-0.4f - 1.7f);
   const float sum = (e0 + e1) + e2;
-  EXPECT_EQ(loss.dz, (Tensor{e0 / sum - 1.0f, e1 / sum, e2 / sum}));
-  EXPECT_EQ(loss.loss, Tensor{log_law(sum) - (0.3f - 1.7f)});
+  EXPECT_THAT(loss.dz, SameBits(Tensor{e0 / sum - 1.0f, e1 / sum, e2 / sum}));
+  EXPECT_THAT(loss.loss, SameBits(Tensor{log_law(sum) - (0.3f - 1.7f)}));
 }
 
 TEST(SoftmaxCrossEntropy, IsNearTheExactLoss) {
@@ -35,9 +36,9 @@ TEST(SoftmaxCrossEntropy, IsNearTheExactLoss) {
 
 TEST(SoftmaxCrossEntropy, SurvivesLargeScores) {
   const Loss loss = softmax_cross_entropy(2, Tensor{1000, -1000}, Labels{0});
-  EXPECT_EQ(loss.loss, Tensor{0});
-  EXPECT_EQ(loss.dz, (Tensor{0, 0}));
-  EXPECT_EQ(softmax_cross_entropy(2, Tensor{1000, -1000}, Labels{1}).loss, Tensor{2000});
+  EXPECT_THAT(loss.loss, SameBits(Tensor{0}));
+  EXPECT_THAT(loss.dz, SameBits(Tensor{0, 0}));
+  EXPECT_THAT(softmax_cross_entropy(2, Tensor{1000, -1000}, Labels{1}).loss, SameBits(Tensor{2000}));
 }
 
 TEST(SoftmaxCrossEntropy, CountsTheFirstMaximum) {
@@ -56,9 +57,9 @@ TEST(LossSum, TakesLanesThenPacks) {
   constexpr float big = 0x1p+30f;
   Tensor loss(17);
   loss[0] = big, loss[8] = 1, loss[16] = -big;
-  EXPECT_EQ(loss_sum(loss), 0.0f);
+  EXPECT_THAT(loss_sum(loss), SameBits(0.0f));
   loss[8] = -big, loss[16] = 1;
-  EXPECT_EQ(loss_sum(loss), 1.0f);
+  EXPECT_THAT(loss_sum(loss), SameBits(1.0f));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "arithmetic/reference/evaluate.h"
 #include "arithmetic/reference/softmax_cross_entropy.h"
 #include "arithmetic/reference/update.h"
+#include "base/same_bits_for_test.h"
 #include "model/zoo.h"
 
 namespace lockstep::arithmetic::reference {
@@ -44,14 +45,14 @@ TEST(TrainStep, IsForwardLossBackwardMeanAndSgd) {
   const std::vector<Tensor> activations = forward(model, parameters, 18, examples.images);
   const Loss loss = softmax_cross_entropy(10, activations.back(), examples.labels);
   const std::vector<Tensor> sums = backward(model, parameters, 18, activations, loss.dz);
-  EXPECT_EQ(step.loss, loss_sum(loss.loss) / 18.0f);
+  EXPECT_THAT(step.loss, SameBits(loss_sum(loss.loss) / 18.0f));
   EXPECT_EQ(step.correct, loss.correct);
   ASSERT_EQ(step.parameters.size(), 4u);
   for (std::size_t p = 0; p < 4; ++p) {
-    EXPECT_EQ(step.gradients[p], mean_gradient(sums[p], 18));
+    EXPECT_THAT(step.gradients[p], SameBits(mean_gradient(sums[p], 18)));
     Tensor expected = parameters[p];
     sgd(expected, step.gradients[p], 0.2f);
-    EXPECT_EQ(step.parameters[p], expected);
+    EXPECT_THAT(step.parameters[p], SameBits(expected));
     EXPECT_NE(step.parameters[p], parameters[p]);
   }
 }
@@ -83,16 +84,16 @@ TEST(TrainStep, GivesOneExampleItsOwnGradient) {
   const Tensor images{2};
   const std::vector<std::uint8_t> labels{1};
   const Step step = train_step(model, parameters, {images, labels}, 0.5f);
-  EXPECT_EQ(step.gradients, (std::vector<Tensor>{{1, -1}, {0.5f, -0.5f}}));
-  EXPECT_EQ(step.parameters, (std::vector<Tensor>{{-0.5f, 0.5f}, {-0.25f, 0.25f}}));
+  EXPECT_THAT(step.gradients, SameBits(std::vector<Tensor>{{1, -1}, {0.5f, -0.5f}}));
+  EXPECT_THAT(step.parameters, SameBits(std::vector<Tensor>{{-0.5f, 0.5f}, {-0.25f, 0.25f}}));
 }
 
 TEST(InitialParameters, AreNormalWeightsAndZeroBiases) {
   const std::vector<Tensor> parameters = initial_parameters(model::lenet(), 9);
   Tensor expected(20 * 9);
   fill_initial(expected, "conv1.weight", 9, 0.01f);
-  EXPECT_EQ(parameters[0], expected);
-  EXPECT_EQ(parameters[1], Tensor(20));
+  EXPECT_THAT(parameters[0], SameBits(expected));
+  EXPECT_THAT(parameters[1], SameBits(Tensor(20)));
 }
 
 TEST(Evaluate, SeesWhatAStepSees) {
@@ -101,7 +102,7 @@ TEST(Evaluate, SeesWhatAStepSees) {
   const std::vector<Tensor> parameters = initial_parameters(model, 3);
   const Step step = train_step(model, parameters, examples.batch(), 0.2f);
   const Evaluation before = evaluate(model, parameters, examples.batch());
-  EXPECT_EQ(before.loss, step.loss);
+  EXPECT_THAT(before.loss, SameBits(step.loss));
   EXPECT_EQ(before.correct, step.correct);
   EXPECT_LT(evaluate(model, step.parameters, examples.batch()).loss, before.loss);
 }

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "arithmetic/winograd_constants.h"
+#include "base/same_bits_for_test.h"
 
 namespace lockstep::arithmetic::reference {
 namespace {
@@ -22,15 +23,15 @@ template <int N>
 void expect_the_tables_constants(const ToomCook& twin) {
   using Table = WinogradConstants<N>;
   EXPECT_EQ(twin.frequencies(), std::size_t{N});
-  EXPECT_EQ(twin.scale, Table::scale0);
-  EXPECT_EQ(twin.z, Line(std::begin(Table::z), std::end(Table::z)));
+  EXPECT_THAT(twin.scale, SameBits(Table::scale0));
+  EXPECT_THAT(twin.z, SameBits(Line(std::begin(Table::z), std::end(Table::z))));
   for (std::size_t i = 0; i < Table::kPairs; ++i) {
     const auto line = [i](const auto& rows) { return Line(std::begin(rows[i]), std::end(rows[i])); };
-    EXPECT_EQ(twin.pairs[i].scale, Table::scale[i]);
-    EXPECT_EQ(twin.pairs[i].power, line(Table::power));
-    EXPECT_EQ(twin.pairs[i].q, line(Table::q));
-    EXPECT_EQ(twin.pairs[i].pq, line(Table::pq));
-    EXPECT_EQ(twin.pairs[i].scaled_power, line(Table::scaled_power));
+    EXPECT_THAT(twin.pairs[i].scale, SameBits(Table::scale[i]));
+    EXPECT_THAT(twin.pairs[i].power, SameBits(line(Table::power)));
+    EXPECT_THAT(twin.pairs[i].q, SameBits(line(Table::q)));
+    EXPECT_THAT(twin.pairs[i].pq, SameBits(line(Table::pq)));
+    EXPECT_THAT(twin.pairs[i].scaled_power, SameBits(line(Table::scaled_power)));
   }
 }
 
@@ -62,17 +63,18 @@ TEST(ToomCook, EvaluatesFromTheLowestPower) {
 
 TEST(ToomCook, ScalesWeightsAfterEvaluation) {
   constexpr float kLargest = std::numeric_limits<float>::max();
-  EXPECT_EQ(eight().of_weights({kLargest, 0, kLargest, 0, 0})[1], -std::numeric_limits<float>::infinity());
+  EXPECT_THAT(eight().of_weights({kLargest, 0, kLargest, 0, 0})[1],
+              SameBits(-std::numeric_limits<float>::infinity()));
 }
 
 TEST(ToomCook, TransformsInputFromTheHighestPower) {
   const float z = 21.0f / 4;  // Z = z^3 - 21/4 z^2 + 21/4 z - 1
   Line f = eight().of_input({-1, 0, 0, 0, kBig, 0, kBig * z, 0});
-  EXPECT_EQ(f.front(), 1.0f);
+  EXPECT_THAT(f.front(), SameBits(1.0f));
   f = eight().of_input({0, 0, kBig, 0, kBig, 0, -1, 0});
-  EXPECT_EQ(f.front(), 0.0f);
+  EXPECT_THAT(f.front(), SameBits(0.0f));
   f = eight().of_input({0, -1, 0, 0, 0, kBig, 0, kBig * z});
-  EXPECT_EQ(f.back(), 1.0f);
+  EXPECT_THAT(f.back(), SameBits(1.0f));
   const float q = 17.0f / 4;  // Q_1 = z^2 - 17/4 z + 1
   f = eight().of_input({0, 0, 1, 0, kBig, 0, kBig * q, 0});
   EXPECT_EQ(first_pair(f), std::pair(1.0f, 1.0f));
@@ -84,29 +86,30 @@ TEST(ToomCook, TransformsInputFromTheHighestPower) {
 
 TEST(ToomCook, GoesBackOverThePairsThenTheEnds) {
   // frequencies 0, +1, -1, +1/2, -1/2, +2, -2, infinity
-  EXPECT_EQ(eight().output({1, kBig, 0, -kBig, 0, 0, 0, 0})[0], 1.0f);
-  EXPECT_EQ(eight().output({kBig, -kBig, 0, 1, 0, 0, 0, 0})[0], 0.0f);
-  EXPECT_EQ(eight().output({0, kBig, 0, 1, 0, -kBig, 0, 0})[0], 0.0f);
-  EXPECT_EQ(eight().output({0, kBig, 0, -8 * kBig, 0, 0, 0, 1})[3], 1.0f);
-  EXPECT_EQ(eight().output({0, 8, 0, kBig, 0, 0, 0, -kBig / 8})[3], 0.0f);
-  EXPECT_EQ(eight().output({0, kBig, 1, -kBig, 0, 0, 0, 0})[0], 0.0f);  // a pair's two values meet first
+  EXPECT_THAT(eight().output({1, kBig, 0, -kBig, 0, 0, 0, 0})[0], SameBits(1.0f));
+  EXPECT_THAT(eight().output({kBig, -kBig, 0, 1, 0, 0, 0, 0})[0], SameBits(0.0f));
+  EXPECT_THAT(eight().output({0, kBig, 0, 1, 0, -kBig, 0, 0})[0], SameBits(0.0f));
+  EXPECT_THAT(eight().output({0, kBig, 0, -8 * kBig, 0, 0, 0, 1})[3], SameBits(1.0f));
+  EXPECT_THAT(eight().output({0, 8, 0, kBig, 0, 0, 0, -kBig / 8})[3], SameBits(0.0f));
+  EXPECT_THAT(eight().output({0, kBig, 1, -kBig, 0, 0, 0, 0})[0],
+              SameBits(0.0f));  // a pair's two values meet first
 }
 
 TEST(ToomCook, GoesBackToInputGradientsOverThePairsThenTheEnds) {
   // x_6 = S_1 + S_2 + S_3 + f_0; x_5 = D_1 + D_2 / 2 + 2 D_3 - 21/4 f_inf
-  EXPECT_EQ(eight().input_gradient({1, kBig, 0, -kBig, 0, 0, 0, 0})[6], 1.0f);
-  EXPECT_EQ(eight().input_gradient({kBig, -kBig, 0, 1, 0, 0, 0, 0})[6], 0.0f);
-  EXPECT_EQ(eight().input_gradient({0, kBig, 0, 1, 0, -kBig, 0, 0})[6], 0.0f);
-  EXPECT_EQ(eight().input_gradient({0, kBig, 1, -2 * kBig, 0, 0, 0, 0})[5], 0.0f);
-  EXPECT_EQ(eight().input_gradient({0, kBig, 0, -2 * kBig, 0, 0, 0, 4})[5], -21.0f);
+  EXPECT_THAT(eight().input_gradient({1, kBig, 0, -kBig, 0, 0, 0, 0})[6], SameBits(1.0f));
+  EXPECT_THAT(eight().input_gradient({kBig, -kBig, 0, 1, 0, 0, 0, 0})[6], SameBits(0.0f));
+  EXPECT_THAT(eight().input_gradient({0, kBig, 0, 1, 0, -kBig, 0, 0})[6], SameBits(0.0f));
+  EXPECT_THAT(eight().input_gradient({0, kBig, 1, -2 * kBig, 0, 0, 0, 0})[5], SameBits(0.0f));
+  EXPECT_THAT(eight().input_gradient({0, kBig, 0, -2 * kBig, 0, 0, 0, 4})[5], SameBits(-21.0f));
 }
 
 TEST(ToomCook, TransformsColumnsBeforeRows) {
   Plane plane(8, Line(8));
   plane[6][6] = kBig * 21 / 4, plane[4][6] = kBig, plane[6][0] = -1;  // the column's two values cancel
-  EXPECT_EQ(eight().in_two_dimensions(&ToomCook::of_input, plane)[0][0], 1.0f);
+  EXPECT_THAT(eight().in_two_dimensions(&ToomCook::of_input, plane)[0][0], SameBits(1.0f));
   plane[4][6] = 0, plane[6][4] = kBig, plane[6][0] = 0, plane[0][6] = -1;  // so would the row's
-  EXPECT_EQ(eight().in_two_dimensions(&ToomCook::of_input, plane)[0][0], 0.0f);
+  EXPECT_THAT(eight().in_two_dimensions(&ToomCook::of_input, plane)[0][0], SameBits(0.0f));
 }
 
 // A hundred lines of numbers without pattern, so that a rounding left out, added or moved shows.

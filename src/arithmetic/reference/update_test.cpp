@@ -4,21 +4,23 @@
 
 #include <gtest/gtest.h>
 
+#include "base/same_bits_for_test.h"
+
 namespace lockstep::arithmetic::reference {
 namespace {
 
 using Tensor = std::vector<float>;
 
 TEST(MeanGradient, DividesAndNeverMultipliesByAReciprocal) {
-  EXPECT_EQ(mean_gradient(Tensor{6, -9}, 3), (Tensor{2, -3}));
-  EXPECT_EQ(mean_gradient(Tensor{5.0f}, 49), Tensor{5.0f / 49.0f});
+  EXPECT_THAT(mean_gradient(Tensor{6, -9}, 3), SameBits(Tensor{2, -3}));
+  EXPECT_THAT(mean_gradient(Tensor{5.0f}, 49), SameBits(Tensor{5.0f / 49.0f}));
   EXPECT_NE(5.0f / 49.0f, 5.0f * (1.0f / 49.0f)) << "the numbers do not tell the two apart";
 }
 
 TEST(Sgd, FusesTheStep) {
   Tensor weights{1.0f, 2.0f};
   sgd(weights, Tensor{0.3f, -0.7f}, 0.1f);
-  EXPECT_EQ(weights, (Tensor{std::fma(-0.1f, 0.3f, 1.0f), std::fma(-0.1f, -0.7f, 2.0f)}));
+  EXPECT_THAT(weights, SameBits(Tensor{std::fma(-0.1f, 0.3f, 1.0f), std::fma(-0.1f, -0.7f, 2.0f)}));
 
   const float x = 1 + 0x1p-23f;
   Tensor square{x * x};
@@ -29,11 +31,11 @@ TEST(Sgd, FusesTheStep) {
 TEST(Momentum, RemembersVelocity) {
   Tensor weights{1.0f}, velocity{0.0f};
   momentum_sgd(weights, velocity, Tensor{0.5f}, {.learning_rate = 0.5f, .momentum = 0.5f});
-  EXPECT_EQ(velocity, Tensor{0.5f});
-  EXPECT_EQ(weights, Tensor{0.75f});
+  EXPECT_THAT(velocity, SameBits(Tensor{0.5f}));
+  EXPECT_THAT(weights, SameBits(Tensor{0.75f}));
   momentum_sgd(weights, velocity, Tensor{0.5f}, {.learning_rate = 0.5f, .momentum = 0.5f});
-  EXPECT_EQ(velocity, Tensor{0.75f});
-  EXPECT_EQ(weights, Tensor{0.375f});
+  EXPECT_THAT(velocity, SameBits(Tensor{0.75f}));
+  EXPECT_THAT(weights, SameBits(Tensor{0.375f}));
 }
 
 }  // namespace

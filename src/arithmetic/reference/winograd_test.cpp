@@ -13,6 +13,7 @@
 #include "arithmetic/normal.h"
 #include "arithmetic/reference/image_shape.h"
 #include "base/random.h"
+#include "base/same_bits_for_test.h"
 
 namespace lockstep::arithmetic::reference {
 namespace {
@@ -142,10 +143,10 @@ TEST(WinogradForward, ChainsOverInputChannels) {
                             repeated(kPixels, Tensor(factors.size(), 1)), repeated(kKernel, factors),
                             Tensor{0});
   };
-  EXPECT_EQ(outputs({1}), kOutputs);
-  EXPECT_EQ(outputs({kBig, -kBig, 1}), kOutputs);
-  EXPECT_EQ(outputs({kBig, 1, -kBig}), kZeros);
-  EXPECT_EQ(outputs({1, kBig, -kBig}), kZeros);
+  EXPECT_THAT(outputs({1}), SameBits(kOutputs));
+  EXPECT_THAT(outputs({kBig, -kBig, 1}), SameBits(kOutputs));
+  EXPECT_THAT(outputs({kBig, 1, -kBig}), SameBits(kZeros));
+  EXPECT_THAT(outputs({1, kBig, -kBig}), SameBits(kZeros));
 }
 
 TEST(WinogradForward, FusesMultiplyAndAdd) {
@@ -154,7 +155,7 @@ TEST(WinogradForward, FusesMultiplyAndAdd) {
   image[0] = kernel[0] = 1;
   const Tensor y = winograd_forward(with_channels(square_kernel(3, 0, 4, 4), 2, 1), 2, 1,
                                     repeated(image, {-1, x}), repeated(kernel, {1, x}), Tensor{0});
-  EXPECT_EQ(y, (Tensor{0x1p-11f + 0x1p-24f, 0, 0, 0}));
+  EXPECT_THAT(y, SameBits(Tensor{0x1p-11f + 0x1p-24f, 0, 0, 0}));
 }
 
 TEST(WinogradForward, AddsTheBiasOnceAtTheEnd) {
@@ -163,17 +164,18 @@ TEST(WinogradForward, AddsTheBiasOnceAtTheEnd) {
     return winograd_forward(with_channels(square_kernel(3, 0, 4, 4), 2, 1), 2, 1, repeated(image, {1, 1}),
                             repeated(kKernel, factors), Tensor{bias});
   };
-  EXPECT_EQ(output({1, 1}, 3), Tensor(4, 25));
-  EXPECT_EQ(output({kBig, 1}, -11 * kBig), kZeros);   // a chain from the bias would keep the 1
-  EXPECT_EQ(output({kBig, -kBig}, 1), Tensor(4, 1));  // a chain from the bias would lose it
+  EXPECT_THAT(output({1, 1}, 3), SameBits(Tensor(4, 25)));
+  EXPECT_THAT(output({kBig, 1}, -11 * kBig), SameBits(kZeros));   // a chain from the bias would keep the 1
+  EXPECT_THAT(output({kBig, -kBig}, 1), SameBits(Tensor(4, 1)));  // a chain from the bias would lose it
 }
 
 TEST(WinogradForward, DropsOutputsOutside) {
   const Tensor image{1, 2, 3, 4, 5, 6, 7, 8, 9};
-  EXPECT_EQ(winograd_forward(square_kernel(3, 0, 3, 3), 2, 1, image, kKernel, Tensor{0}), Tensor{63});
+  EXPECT_THAT(winograd_forward(square_kernel(3, 0, 3, 3), 2, 1, image, kKernel, Tensor{0}),
+              SameBits(Tensor{63}));
   Tensor middle(9);
   middle[4] = 1;
-  EXPECT_EQ(winograd_forward(square_kernel(3, 1, 3, 3), 2, 1, image, middle, Tensor{0}), image);
+  EXPECT_THAT(winograd_forward(square_kernel(3, 1, 3, 3), 2, 1, image, middle, Tensor{0}), SameBits(image));
 }
 
 TEST(WinogradInputGradient, ChainsOverOutputChannels) {
@@ -184,10 +186,10 @@ TEST(WinogradInputGradient, ChainsOverOutputChannels) {
                                    repeated(kKernel, factors));
   };
   const Tensor expected{1, 0, 2, 0, 0, 4, 0, 4, 4, 0, 6, 0, 0, 8, 0, 4};
-  EXPECT_EQ(gradient({1}), expected);
-  EXPECT_EQ(gradient({kBig, -kBig, 1}), expected);
-  EXPECT_EQ(gradient({kBig, 1, -kBig}), Tensor(16));
-  EXPECT_EQ(gradient({1, kBig, -kBig}), Tensor(16));
+  EXPECT_THAT(gradient({1}), SameBits(expected));
+  EXPECT_THAT(gradient({kBig, -kBig, 1}), SameBits(expected));
+  EXPECT_THAT(gradient({kBig, 1, -kBig}), SameBits(Tensor(16)));
+  EXPECT_THAT(gradient({1, kBig, -kBig}), SameBits(Tensor(16)));
 }
 
 // Pixel (2, 2) of a 6x6 image lies in all four tiles; one output of each reaches it through the kernel.
@@ -197,11 +199,11 @@ TEST(WinogradInputGradient, AddsTilesInOrder) {
     dy[1 * 4 + 1] = first, dy[1 * 4 + 2] = right, dy[2 * 4 + 1] = below, dy[2 * 4 + 2] = last;
     return winograd_input_gradient(square_kernel(3, 0, 6, 6), 2, 1, dy, Tensor(9, 1))[2 * 6 + 2];
   };
-  EXPECT_EQ(pixel(1, 2, 3, 4), 10.0f);
-  EXPECT_EQ(pixel(kBig, -kBig, 1, 0), 1.0f);
-  EXPECT_EQ(pixel(kBig, 1, -kBig, 0), 0.0f);
-  EXPECT_EQ(pixel(0, kBig, -kBig, 1), 1.0f);
-  EXPECT_EQ(pixel(0, kBig, 1, -kBig), 0.0f);
+  EXPECT_THAT(pixel(1, 2, 3, 4), SameBits(10.0f));
+  EXPECT_THAT(pixel(kBig, -kBig, 1, 0), SameBits(1.0f));
+  EXPECT_THAT(pixel(kBig, 1, -kBig, 0), SameBits(0.0f));
+  EXPECT_THAT(pixel(0, kBig, -kBig, 1), SameBits(1.0f));
+  EXPECT_THAT(pixel(0, kBig, 1, -kBig), SameBits(0.0f));
 }
 
 // x = 1 everywhere; of every tile of every example the first output has the gradient.
@@ -212,33 +214,34 @@ float weight_gradient(const std::vector<std::array<float, 2>>& gradients) {
   const Tensor x(gradients.size() * 4 * 6, 1);
   const auto examples = static_cast<int>(gradients.size());
   const Tensor dw = winograd_weight_gradient(square_kernel(3, 0, 4, 6), 2, examples, x, dy);
-  EXPECT_EQ(dw, Tensor(9, dw[0]));
+  EXPECT_THAT(dw, SameBits(Tensor(9, dw[0])));
   return dw[0];
 }
 
 TEST(WinogradWeightGradient, ChainsTilesThenExamples) {
-  EXPECT_EQ(weight_gradient({{1, 2}, {3, 4}}), 10.0f);
-  EXPECT_EQ(weight_gradient({{kBig, 1}, {-kBig, 0}}), 1.0f);  // the first tile of both examples, then the 1
-  EXPECT_EQ(weight_gradient({{kBig, -kBig}, {1, 0}}), 0.0f);
-  EXPECT_EQ(weight_gradient({{kBig, 0}, {0, -kBig}, {1, 0}}), 0.0f);
-  EXPECT_EQ(weight_gradient({{kBig, 0}, {-kBig, 0}, {1, 0}}), 1.0f);
+  EXPECT_THAT(weight_gradient({{1, 2}, {3, 4}}), SameBits(10.0f));
+  EXPECT_THAT(weight_gradient({{kBig, 1}, {-kBig, 0}}),
+              SameBits(1.0f));  // the first tile of both examples, then the 1
+  EXPECT_THAT(weight_gradient({{kBig, -kBig}, {1, 0}}), SameBits(0.0f));
+  EXPECT_THAT(weight_gradient({{kBig, 0}, {0, -kBig}, {1, 0}}), SameBits(0.0f));
+  EXPECT_THAT(weight_gradient({{kBig, 0}, {-kBig, 0}, {1, 0}}), SameBits(1.0f));
 }
 
 TEST(WinogradWeightGradient, ChainsLanesWithoutATree) {
   std::vector<std::array<float, 2>> examples(16);
   examples[0][0] = kBig, examples[1][0] = -kBig, examples[8][0] = 1;  // a lane tree adds 0 and 8 first
-  EXPECT_EQ(weight_gradient(examples), 1.0f);
+  EXPECT_THAT(weight_gradient(examples), SameBits(1.0f));
 }
 
 TEST(WinogradWeightGradient, JoinsPacksInTheirTree) {
   std::vector<std::array<float, 2>> examples(16 * 2 + 1);  // (0 + 1) + 2
   examples[0][0] = 1, examples[16][0] = kBig, examples[32][0] = -kBig;
-  EXPECT_EQ(weight_gradient(examples), 0.0f);
+  EXPECT_THAT(weight_gradient(examples), SameBits(0.0f));
   examples[0][0] = kBig, examples[16][0] = -kBig, examples[32][0] = 1;
-  EXPECT_EQ(weight_gradient(examples), 1.0f);
+  EXPECT_THAT(weight_gradient(examples), SameBits(1.0f));
   examples.resize(16 * 3 + 1);  // (0 + 1) + (2 + 3)
   examples[16][0] = 0, examples[32][0] = -kBig, examples[48][0] = 1;
-  EXPECT_EQ(weight_gradient(examples), 0.0f);
+  EXPECT_THAT(weight_gradient(examples), SameBits(0.0f));
 }
 
 // One example moves the last weight by much, another the first by little: apart as weights, not as
@@ -250,7 +253,7 @@ TEST(WinogradWeightGradient, IsTransformedBackBeforeThePacksMeet) {
     x[second * 16] = 1, dy[second * 4] = 1;
     return winograd_weight_gradient(square_kernel(3, 0, 4, 4), 2, static_cast<int>(second + 1), x, dy);
   };
-  EXPECT_EQ(gradient(16), (Tensor{1, 0, 0, 0, 0, 0, 0, 0, kBig}));
+  EXPECT_THAT(gradient(16), SameBits(Tensor{1, 0, 0, 0, 0, 0, 0, 0, kBig}));
   EXPECT_NE(gradient(15)[0], 1.0f);
 }
 

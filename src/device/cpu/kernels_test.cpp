@@ -11,6 +11,7 @@
 #include "arithmetic/tree.h"
 #include "base/aligned_buffer.h"
 #include "base/error.h"
+#include "base/same_bits_for_test.h"
 
 namespace lockstep::device::cpu {
 namespace {
@@ -101,7 +102,7 @@ TEST(Kernels, JoinsInOrderAtEveryLengthAndOffset) {
       row.join_row(values.data(), 9, count, target);
       for (std::size_t i = 0; i < 100; ++i) {
         const bool inside = i >= 9 && i < 9 + count;
-        EXPECT_EQ(to[i], inside ? second[i] + (first[i] + values[i - 9]) : -1.0f) << i;
+        EXPECT_THAT(to[i], SameBits(inside ? second[i] + (first[i] + values[i - 9]) : -1.0f)) << i;
       }
     }
   });
@@ -133,7 +134,7 @@ TEST(Kernels, SgdFusesEveryElement) {
       expected[i] = std::fma(-0.3f, gradient[i], weights[i]);
     }
     row.sgd(weights.data(), gradient.data(), weights.size(), 0.3f);
-    EXPECT_EQ(weights, expected);
+    EXPECT_THAT(weights, SameBits(expected));
   });
 }
 
@@ -150,8 +151,8 @@ TEST(Kernels, MomentumFusesEveryElement) {
     std::vector<float> expected_weights = weights, expected_velocity = velocity;
     arithmetic::reference::momentum_sgd(expected_weights, expected_velocity, gradient, {0.3f, 0.9f});
     row.momentum_sgd(weights.data(), velocity.data(), gradient.data(), weights.size(), {0.3f, 0.9f});
-    EXPECT_EQ(weights, expected_weights);
-    EXPECT_EQ(velocity, expected_velocity);
+    EXPECT_THAT(weights, SameBits(expected_weights));
+    EXPECT_THAT(velocity, SameBits(expected_velocity));
   });
 }
 
@@ -168,7 +169,7 @@ TEST(Kernels, ReluKeepsNanAndMakesEveryZeroPositive) {
     EXPECT_EQ(bits(y[0]), 0U);
     EXPECT_TRUE(std::isnan(y[1]));
     EXPECT_EQ(bits(y[2]), 0U);
-    EXPECT_EQ(y[3], 2);
+    EXPECT_THAT(y[3], SameBits(2.0f));
     EXPECT_EQ(bits(y[4]), 0U);
     EXPECT_EQ(bits(y[5]), 1U) << "denormals are kept";
   });

@@ -1,6 +1,7 @@
 #include "device/cpu/probe.h"
 
 #include <bit>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -33,10 +34,16 @@ void probe_arithmetic(const Kernels& kernels, std::string_view device) {
   kernels.sgd(weights.data(), factor.data(), kCount, 0x1.000002p+0f);
   for (const float difference : weights) expect(device, "a fused multiply-add", difference, -0x1p-46f);
 
-  std::vector<float> half(kCount, 0x1p+24f);
-  const std::vector<float> one(kCount, 1.0f);
-  kernels.add(half.data(), one.data(), kCount);
-  for (const float sum : half) expect(device, "rounding a tie", sum, 0x1p+24f);
+  // Between two floats, once with the even one below and once above, of either sign: each of the other ways
+  // to round goes wrong in one of them.
+  for (const float sign : {1.0f, -1.0f}) {
+    for (const auto& [start, rounded] : {std::pair(0x1p+24f, 0x1p+24f), {0x1.000002p+24f, 0x1.000004p+24f}}) {
+      std::vector<float> half(kCount, sign * start);
+      const std::vector<float> one(kCount, sign);
+      kernels.add(half.data(), one.data(), kCount);
+      for (const float sum : half) expect(device, "rounding a tie", sum, sign * rounded);
+    }
+  }
 }
 
 }  // namespace lockstep::device::cpu

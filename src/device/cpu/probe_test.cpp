@@ -1,15 +1,11 @@
 #include "device/cpu/probe.h"
 
-#include <cfenv>
-
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/strange_floats_for_test.h"
 #include "device/cpu/cpu_device.h"
-
-#if defined(__x86_64__)
-#include <xmmintrin.h>
-#endif
+#include "device/steps_for_test.h"
 
 namespace lockstep::device::cpu {
 namespace {
@@ -34,21 +30,29 @@ TEST(Probe, RefusesKernelsThatDoNotFuse) {
   }
 }
 
-#if defined(__x86_64__)
-TEST(Probe, RefusesAThreadThatFlushesDenormals) {
-  const unsigned before = _mm_getcsr();
-  _mm_setcsr(before | 0x8040);  // flush to zero, denormals are zero
-  EXPECT_THROW(make_cpu_device({.threads = 1}), Error);
-  _mm_setcsr(before);
-  EXPECT_NO_THROW(make_cpu_device({.threads = 1}));
-}
-#endif
+class ProbeInStrangeFloats : public testing::TestWithParam<StrangeFloats> {};
 
-TEST(Probe, RefusesAnotherRoundingMode) {
-  ASSERT_EQ(std::fesetround(FE_UPWARD), 0);
-  EXPECT_THROW(make_cpu_device({.threads = 1}), Error);
-  ASSERT_EQ(std::fesetround(FE_TONEAREST), 0);
+TEST_P(ProbeInStrangeFloats, RefusesAThreadThatBreaksTheLaw) {
+  for (const Kernels* row : usable_kernels()) {
+    const InStrangeFloats strange(GetParam());
+    EXPECT_THROW(probe_arithmetic(*row, "cpu:0"), Error) << row->name;
+  }
 }
+
+// A device sets its threads right, whatever the host program has set, and whenever.
+TEST_P(ProbeInStrangeFloats, ADeviceComputesTheLawsBits) {
+  const StepOfCase step(step_case(3), 96, 1);
+  std::vector<std::unique_ptr<Device>> devices;
+  devices.push_back(make_cpu_device({.threads = 2}));
+  const InStrangeFloats strange(GetParam());
+  devices.push_back(make_cpu_device({.threads = 2}));
+  for (const std::unique_ptr<Device>& device : devices) {
+    for (const Order order : {Order::pack, Order::layer}) step.expect_on(*device, order, false);
+  }
+  EXPECT_TRUE(strange.unchanged());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ProbeInStrangeFloats, testing::ValuesIn(strange_floats()));
 
 }  // namespace
 }  // namespace lockstep::device::cpu

@@ -48,11 +48,12 @@ using Argument = std::variant<const Memory*, int, float, WindowShape, TileShape,
 
 // What a device is, before anything runs on it.
 struct Facts {
-  std::string name;    // opencl:0
-  std::string model;   // as the driver calls it
-  std::string place;   // where it is plugged in or listed, whatever name it goes by
-  std::string driver;  // name and version
-  std::string build;   // how its kernels are compiled, where the driver's text does not say
+  std::string name;      // opencl:0
+  std::string model;     // as the driver calls it
+  std::string place;     // where it is plugged in or listed, whatever name it goes by
+  std::string driver;    // name and version
+  std::string compiler;  // of its kernels, with what is known of its version
+  std::string build;     // how its kernels are compiled, where the driver's text does not say
   std::size_t memory = 0, largest_allocation = 0;  // bytes
   int units = 0;                                   // that compute at the same time
   bool gpu = false;  // or a CPU, or something else, that speaks the same language

@@ -1,7 +1,7 @@
 #include "device/gpu/kernel_cache.h"
 
-#include "base/error.h"
-#include "base/file_reader.h"
+#include <fmt/format.h>
+
 #include "base/hash.h"
 #include "device/gpu/kept_file.h"
 
@@ -12,9 +12,9 @@ constexpr std::size_t kMostBytes = 64 << 20;  // all kernels are a few MB
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-// The first line of a file whose rest is `code`.
-std::string seal(std::string_view code) {
-  return fmt::format("// Lockstep's kernels, kept as {}\n", to_hex(hash128(bytes_of(code))));
+// A file is a seal, a line for the compiler and the code; the seal is for what follows it.
+std::string seal(std::string_view rest) {
+  return fmt::format("// Lockstep's kernels, kept as {}\n", to_hex(hash128(bytes_of(rest))));
 }
 
 }  // namespace
@@ -28,24 +28,21 @@ std::filesystem::path KernelCache::path(std::span<const std::string> inputs) con
   return directory_ / fmt::format("kernels-{}", to_hex(hasher.digest()));
 }
 
-std::optional<std::string> KernelCache::load(std::span<const std::string> inputs) const {
+std::optional<KeptKernels> KernelCache::load(std::span<const std::string> inputs) const {
   if (directory_.empty()) return std::nullopt;
-  try {
-    const std::vector<std::byte> file = read_raw_file(path(inputs), kMostBytes);
-    std::string text(reinterpret_cast<const char*>(file.data()), file.size());
-    const std::size_t first_line = seal({}).size();
-    if (text.size() < first_line) return std::nullopt;
-    const std::string code = text.substr(first_line);
-    if (text.substr(0, first_line) != seal(code)) return std::nullopt;
-    return code;
-  } catch (const Error&) {  // it is not there, or cannot be read
-    return std::nullopt;
-  }
+  const std::optional<std::string> text = kept_text(path(inputs), kMostBytes);
+  const std::size_t length = seal({}).size();
+  if (!text || text->size() < length) return std::nullopt;
+  const std::string rest = text->substr(length);
+  const std::size_t line = rest.find('\n');
+  if (text->substr(0, length) != seal(rest) || line == std::string::npos) return std::nullopt;
+  return KeptKernels{rest.substr(0, line), rest.substr(line + 1)};
 }
 
-void KernelCache::keep(std::span<const std::string> inputs, const std::string& code) const {
-  if (directory_.empty() || code.size() > kMostBytes / 2) return;
-  try_to_keep(path(inputs), seal(code) + code);
+void KernelCache::keep(std::span<const std::string> inputs, const KeptKernels& kernels) const {
+  if (directory_.empty() || kernels.code.size() > kMostBytes / 2) return;
+  const std::string rest = kernels.compiler + "\n" + kernels.code;
+  try_to_keep(path(inputs), seal(rest) + rest);
 }
 
 }  // namespace lockstep::device::gpu

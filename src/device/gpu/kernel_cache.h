@@ -1,5 +1,5 @@
 // Kernels that were compiled before, kept as files in a directory. A file proves that it is whole by a hash
-// of what it holds; one that does not is as good as none.
+// of what it holds; one that does not, or that other users may have written, counts as none.
 #pragma once
 #include <filesystem>
 #include <functional>
@@ -20,6 +20,12 @@ struct CacheOptions {
   std::function<void(const std::string&)> on_compile = [](const std::string&) {};
 };
 
+struct KeptKernels {
+  std::string compiler;  // that made them, with its version; a line
+  std::string code;
+  bool operator==(const KeptKernels&) const = default;
+};
+
 class KernelCache {
  public:
   // With an empty directory it keeps nothing.
@@ -28,10 +34,10 @@ class KernelCache {
   // The file for what `inputs` make: all that the compiler is told.
   std::filesystem::path path(std::span<const std::string> inputs) const;
 
-  std::optional<std::string> load(std::span<const std::string> inputs) const;
+  std::optional<KeptKernels> load(std::span<const std::string> inputs) const;
 
   // A cache that cannot be written only makes the next start slower, so it is not an error.
-  void keep(std::span<const std::string> inputs, const std::string& code) const;
+  void keep(std::span<const std::string> inputs, const KeptKernels& kernels) const;
 
  private:
   const std::filesystem::path directory_;

@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::vector<std::string> kInputs{"source", "options"};
-const std::string kCode = ".version 9.0\n.target sm_90\n";
+const KeptKernels kKernels{"a compiler 1.0", ".version 9.0\n.target sm_90\n"};
 
 class KernelCacheTest : public testing::Test {
  protected:
@@ -30,15 +30,16 @@ class KernelCacheTest : public testing::Test {
 TEST_F(KernelCacheTest, GivesBackWhatItKeeps) {
   const KernelCache cache(directory_ / "made" / "when needed");
   EXPECT_EQ(cache.load(kInputs), std::nullopt);
-  cache.keep(kInputs, kCode);
-  EXPECT_EQ(cache.load(kInputs), kCode);
-  cache.keep(kInputs, "");
-  EXPECT_EQ(cache.load(kInputs), "");
+  cache.keep(kInputs, kKernels);
+  EXPECT_EQ(cache.load(kInputs), kKernels);
+  const KeptKernels none{"a compiler 1.0", ""};
+  cache.keep(kInputs, none);
+  EXPECT_EQ(cache.load(kInputs), none);
 }
 
 TEST_F(KernelCacheTest, OtherInputsAreOtherFiles) {
   const KernelCache cache(directory_);
-  cache.keep(kInputs, kCode);
+  cache.keep(kInputs, kKernels);
   for (const std::vector<std::string>& other : {std::vector<std::string>{"sourceoptions"},
                                                 {"sourceo", "ptions"},
                                                 {"options", "source"},
@@ -49,7 +50,7 @@ TEST_F(KernelCacheTest, OtherInputsAreOtherFiles) {
 
 TEST_F(KernelCacheTest, DoesNotTrustADamagedFile) {
   const KernelCache cache(directory_);
-  cache.keep(kInputs, kCode);
+  cache.keep(kInputs, kKernels);
   std::ifstream in(cache.path(kInputs), std::ios::binary);
   const std::string whole(std::istreambuf_iterator<char>(in), {});
   const auto load_as = [&](const std::string& content) {
@@ -63,18 +64,18 @@ TEST_F(KernelCacheTest, DoesNotTrustADamagedFile) {
     EXPECT_EQ(load_as(whole.substr(0, i)), std::nullopt) << i;
   }
   EXPECT_EQ(load_as(whole + " "), std::nullopt);
-  EXPECT_EQ(load_as(kCode), std::nullopt);
-  EXPECT_EQ(load_as(whole), kCode);
+  EXPECT_EQ(load_as(kKernels.code), std::nullopt);
+  EXPECT_EQ(load_as(whole), kKernels);
 }
 
 TEST_F(KernelCacheTest, WithoutADirectoryItKeepsNothing) {
   const KernelCache none{fs::path()};
-  none.keep(kInputs, kCode);
+  none.keep(kInputs, kKernels);
   EXPECT_EQ(none.load(kInputs), std::nullopt);
 
   std::ofstream(directory_ / "file") << "in the way";
   const KernelCache blocked(directory_ / "file");
-  blocked.keep(kInputs, kCode);
+  blocked.keep(kInputs, kKernels);
   EXPECT_EQ(blocked.load(kInputs), std::nullopt);
 }
 

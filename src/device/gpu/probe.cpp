@@ -10,6 +10,8 @@
 #include "arithmetic/pack.h"
 #include "arithmetic/scalar.h"
 #include "base/error.h"
+#include "base/float_environment.h"
+#include "base/hex_float.h"
 #include "base/random.h"
 
 namespace lockstep::device::gpu {
@@ -132,9 +134,9 @@ bool same(float expected, float found) {
 }
 
 std::string operand_text(const Operation& operation, const Operands& o) {
-  std::string text = fmt::format("a = {:a}", o.a);
-  if (operation.operands > 1) text += fmt::format(", b = {:a}", o.b);
-  if (operation.operands > 2) text += fmt::format(", c = {:a}", o.c);
+  std::string text = "a = " + hex_float(o.a);
+  if (operation.operands > 1) text += ", b = " + hex_float(o.b);
+  if (operation.operands > 2) text += ", c = " + hex_float(o.c);
   return text;
 }
 
@@ -164,6 +166,7 @@ class Prober {
     std::vector<float> found(operations.size() * cases_.size());
     driver_.read(Queue::compute, *out_, 0, std::as_writable_bytes(std::span(found)));
     driver_.wait(*driver_.record(Queue::compute));
+    const FloatEnvironment environment;  // again: a driver may have changed it
     for (std::size_t o = 0; o < operations.size(); ++o) {
       for (std::size_t i = 0; i < cases_.size(); ++i) {
         const float expected = operations[o].expected(cases_[i]), got = found[o * cases_.size() + i];
@@ -185,6 +188,7 @@ class Prober {
 }  // namespace
 
 std::optional<Mismatch> probe(Driver& driver, std::size_t cases) {
+  const FloatEnvironment environment;
   constexpr std::size_t kAtOnce = 1 << 18;
   const std::vector<Operands> all = cases_of(cases);
   for (std::size_t first = 0; first < all.size(); first += kAtOnce) {

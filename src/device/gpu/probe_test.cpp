@@ -3,8 +3,11 @@
 #include "device/gpu/probe.h"
 
 #include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/strange_floats_for_test.h"
 #include "device/gpu/bare_driver_for_test.h"
 #include "device/gpu/cuda/cuda_driver.h"
 #include "device/gpu/cuda/standin_for_test.h"
@@ -59,8 +62,8 @@ TEST(Probe, CopiesNothingBeforeEverythingIsAllocated) {
 
 // A proof is of a device, its driver and the kernels; a file that says something else proves nothing.
 TEST_F(CudaProbe, WhatWasProvenIsRemembered) {
-  const std::filesystem::path directory = testing::TempDir() + "lockstep-proofs";
-  std::filesystem::remove_all(directory);
+  std::string directory = testing::TempDir() + "lockstep-proofs-XXXXXX";
+  ASSERT_NE(mkdtemp(directory.data()), nullptr);
   const std::unique_ptr<Driver> driver = make("devices=1");
   const Proofs proofs(directory);
   EXPECT_EQ(proofs.refusal(*driver), std::nullopt);
@@ -76,6 +79,20 @@ TEST_F(CudaProbe, WhatWasProvenIsRemembered) {
       std::filesystem::resize_file(entry.path(), left);
       EXPECT_EQ(proofs.refusal(*driver), std::nullopt);
     }
+  }
+  proofs.remember(*driver, "");
+  ASSERT_EQ(chmod(directory.c_str(), 0777), 0);
+  EXPECT_EQ(proofs.refusal(*driver), std::nullopt) << "anybody may have written it";
+  std::filesystem::remove_all(directory);
+}
+
+// What the host computes as expected is the law's, whatever a driver or the host program has set.
+TEST_F(CudaProbe, TheHostsFloatingPointEnvironmentIsNotTheDevices) {
+  const std::unique_ptr<Driver> driver = make("devices=1");
+  for (const StrangeFloats& floats : strange_floats()) {
+    const InStrangeFloats strange(floats);
+    EXPECT_EQ(inexactness(*driver, 1000), "") << floats;
+    EXPECT_TRUE(strange.unchanged()) << floats;
   }
 }
 

@@ -1,7 +1,7 @@
 #include "device/gpu/proof.h"
 
-#include "base/error.h"
-#include "base/file_reader.h"
+#include <fmt/format.h>
+
 #include "base/hash.h"
 #include "device/gpu/kept_file.h"
 #include "device/gpu/kernel_source.h"
@@ -16,19 +16,15 @@ constexpr std::string_view kExact = "exact\n", kRefused = "refused: ";
 // All that the answer depends on. The name does not matter: drivers number their devices as they like.
 std::string subject(const Driver& driver) {
   const Facts& facts = driver.facts();
-  return fmt::format("place {}\nmodel {}\ndriver {}\nbuild {}\nkernels {:016x}\n", facts.place, facts.model,
-                     facts.driver, facts.build, hash64(kernel_source(driver.style())));
+  return fmt::format("place {}\nmodel {}\ndriver {}\ncompiler {}\nbuild {}\nkernels {:016x}\n", facts.place,
+                     facts.model, facts.driver, facts.compiler, facts.build,
+                     hash64(kernel_source(driver.style())));
 }
 
-// Nothing if the file is not there, not readable, or not of this subject.
+// Nothing if the file is not there, not to be trusted, or not of this subject.
 std::optional<std::string> answer_in(const std::filesystem::path& path, const std::string& subject) {
-  try {
-    const std::vector<std::byte> bytes = read_raw_file(path, kMostBytes);
-    const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (text.starts_with(subject)) return text.substr(subject.size());
-  } catch (const Error&) {
-  }
-  return std::nullopt;
+  const std::optional<std::string> text = kept_text(path, kMostBytes);
+  return text && text->starts_with(subject) ? std::optional(text->substr(subject.size())) : std::nullopt;
 }
 
 }  // namespace

@@ -2,9 +2,12 @@
 
 #include <dlfcn.h>
 
+#include "base/float_environment.h"
+
 namespace lockstep::device::gpu {
 
 std::unique_ptr<SharedLibrary> SharedLibrary::open(std::span<const std::string> paths, std::string& problem) {
+  const FloatEnvironment environment;  // a library made for fast mathematics sets its own when it is loaded
   for (const std::string& path : paths) {
     if (void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
       return std::unique_ptr<SharedLibrary>(new SharedLibrary(handle, path));

@@ -115,23 +115,20 @@ void build(Program& program, const NvrtcLibrary& nvrtc, const Target& target,
                       target.cache.directory);
 }
 
-// Of those there are, the first that compiles for the device; else the first.
-std::shared_ptr<const NvrtcLibrary> open_for(const BuildOptions& options) {
+// Of those there are, the first that compiles for the device; else the first. Null if there is none;
+// `problem` then says why.
+std::shared_ptr<const NvrtcLibrary> open_for(const BuildOptions& options, std::string& problem) {
   const Target& target = options.target;
-  std::string problem;
   std::shared_ptr<const NvrtcLibrary> first =
       NvrtcLibrary::open(options.nvrtc_library, target.driver_version, problem);
-  if (!first)
-    throw Error(Fault::device,
-                "{}: CUDA's compiler is missing: {}; {} brings it (LOCKSTEP_NVRTC_LIBRARY says where a "
-                "wheel's libnvrtc.so is)",
-                target.device, problem, remedy(target));
+  if (!first) return nullptr;
   const auto serves = [&](const NvrtcLibrary& nvrtc) {
     return std::ranges::any_of(nvrtc.architectures(), [&](int a) { return a <= target.capability; });
   };
   if (serves(*first) || !options.nvrtc_library.empty()) return first;
   for (const std::string& path : usual_paths(target.driver_version)) {
-    auto other = NvrtcLibrary::open(path, target.driver_version, problem);
+    std::string ignored;
+    auto other = NvrtcLibrary::open(path, target.driver_version, ignored);
     if (other && serves(*other)) return other;
   }
   return first;
@@ -192,17 +189,28 @@ std::string compile_cubin(const NvrtcLibrary& nvrtc, const std::string& source, 
   return program.cubin();
 }
 
-Result load_kernels(const std::string& source, const BuildOptions& options,
-                    const std::function<Result(const std::string& code)>& load) {
-  const Target& target = options.target;
+std::vector<std::string> inputs_of(const std::string& source, const Target& target) {
   std::vector<std::string> inputs = options_for(target);
   inputs.insert(inputs.end(),
                 {source, std::to_string(target.capability), std::to_string(target.driver_version)});
-  const KernelCache cache(target.cache.directory);
-  if (const std::optional<std::string> kept = cache.load(inputs); kept && load(*kept) == kSuccess)
-    return kSuccess;
+  return inputs;
+}
 
-  const std::shared_ptr<const NvrtcLibrary> nvrtc = open_for(options);
+Result load_kernels(const std::string& source, const BuildOptions& options,
+                    const std::function<Result(const std::string& code)>& load) {
+  const Target& target = options.target;
+  const std::vector<std::string> inputs = inputs_of(source, target);
+  const KernelCache cache(target.cache.directory);
+  std::string problem;
+  const std::shared_ptr<const NvrtcLibrary> nvrtc = open_for(options, problem);
+  const std::string compiler = nvrtc ? "NVRTC " + version_text(nvrtc->version()) : "";
+  const std::optional<KeptKernels> kept = cache.load(inputs);
+  if (kept && (!nvrtc || kept->compiler == compiler) && load(kept->code) == kSuccess) return kSuccess;
+  if (!nvrtc)
+    throw Error(Fault::device,
+                "{}: CUDA's compiler is missing: {}; {} brings it (LOCKSTEP_NVRTC_LIBRARY says where a "
+                "wheel's libnvrtc.so is)",
+                target.device, problem, remedy(target));
   target.cache.on_compile(target.device);
   std::string code = compile_ptx(*nvrtc, source, target);
   Result result = load(code);
@@ -215,7 +223,7 @@ Result load_kernels(const std::string& source, const BuildOptions& options,
                   target.device, version_text(target.driver_version), version_text(nvrtc->version()),
                   remedy(target));
   }
-  if (result == kSuccess) cache.keep(inputs, code);
+  if (result == kSuccess) cache.keep(inputs, {compiler, code});
   return result;
 }
 

@@ -51,15 +51,18 @@ std::string compile_ptx(const NvrtcLibrary& nvrtc, const std::string& source, co
 // The device's own code. Throws Error(device), also if NVRTC makes none for devices of its kind.
 std::string compile_cubin(const NvrtcLibrary& nvrtc, const std::string& source, const Target& target);
 
+// All that decides what the cache has of a source, but for the compiler's version.
+std::vector<std::string> inputs_of(const std::string& source, const Target& target);
+
 struct BuildOptions {
   Target target;
   std::string nvrtc_library = {};  // instead of where toolkits put it
 };
 
 // Gives `load`, which is the driver's, what the cache has, else PTX, else the device's own code, until it
-// takes one; that is then in the cache. NVRTC is not opened if the cache has it. Returns what `load` last
-// said, and throws Error(device) with what to install if there is no NVRTC, or one that is too new for the
-// driver.
+// takes one; that is then in the cache. What another version of NVRTC made is not taken from the cache where
+// there is an NVRTC. Returns what `load` last said, and throws Error(device) with what to install if there is
+// no NVRTC, or one that is too new for the driver.
 Result load_kernels(const std::string& source, const BuildOptions& options,
                     const std::function<Result(const std::string& code)>& load);
 

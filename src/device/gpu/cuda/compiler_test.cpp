@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/refusal_for_test.h"
+#include "device/gpu/cuda/library.h"
 #include "device/gpu/cuda/nvrtc_for_test.h"
 #include "device/gpu/kernel_source.h"
 
@@ -134,7 +135,7 @@ TEST_F(CudaCompilerTest, WritesTheLogOfABuildThatFails) {
   EXPECT_THAT(std::string(std::istreambuf_iterator<char>(file), {}), HasSubstr("kernels.cu(1): error"));
 }
 
-TEST_F(CudaCompilerTest, TakesFromTheCacheWithoutOpeningNvrtc) {
+TEST_F(CudaCompilerTest, TakesFromTheCacheWithoutNvrtc) {
   const std::string compiled = find_code(kSmallKernel, with_cache(nvrtc_path()));
   EXPECT_EQ(find_code(kSmallKernel, with_cache(kNowhere)), compiled);
 }
@@ -155,6 +156,23 @@ TEST_F(CudaCompilerTest, OtherSourcesOptionsDevicesAndDriversHaveTheirOwnPlacesI
   other = with_cache(kNowhere);
   other.target.more_build_options = {"-DMORE"};
   missing(kSmallKernel, other);
+}
+
+// The cache has another version's code where the same inputs are looked up.
+TEST_F(CudaCompilerTest, CompilesAgainWhatAnotherNvrtcMade) {
+  const std::string compiled = find_code(kSmallKernel, with_cache(nvrtc_path()));
+  std::ifstream file(kept(), std::ios::binary);
+  std::string seal, compiler;
+  std::getline(std::getline(file, seal), compiler);
+  EXPECT_EQ(compiler, "NVRTC " + version_text(nvrtc_->version()));
+  const Target target = with_cache({}).target;
+  std::vector<std::string> inputs = inputs_of(kSmallKernel, target);
+  const KernelCache cache(target.cache.directory);
+  EXPECT_EQ(cache.load(inputs), (KeptKernels{compiler, compiled}));
+  cache.keep(inputs, {"NVRTC 1.0", "old code"});
+  EXPECT_EQ(find_code(kSmallKernel, with_cache(kNowhere)), "old code");
+  EXPECT_EQ(find_code(kSmallKernel, with_cache(nvrtc_path())), compiled);
+  EXPECT_EQ(find_code(kSmallKernel, with_cache(kNowhere)), compiled);
 }
 
 TEST_F(CudaCompilerTest, CompilesAgainWhereTheCacheIsDamaged) {

@@ -7,6 +7,7 @@
 #include "arithmetic/reference/convolution.h"
 #include "arithmetic/reference/linear.h"
 #include "arithmetic/reference/pack_tree.h"
+#include "base/same_bits_for_test.h"
 #include "device/gpu/kernels/kernels_host.h"
 #include "device/gpu/kernels/layout_for_test.h"
 
@@ -89,7 +90,7 @@ TEST(GpuGradient, PreparedWeightsStandTileByTile) {
       const int within = i % row, tap = i / row % taps, line = i / row / taps;
       const int o = backward != 0 ? line : within, c = backward != 0 ? within : line;
       const float expected = within < inner ? static_cast<float>((o * inputs + c) * taps + tap + 1) : 0.0f;
-      EXPECT_EQ(out[size(i)], expected) << i;
+      EXPECT_THAT(out[size(i)], SameBits(expected)) << i;
     }
   }
 }
@@ -149,7 +150,7 @@ TEST(GpuGradient, TransposingPutsChannelsIntoLanes) {
       const int c = line / positions % blocks * LANES + i % LANES, pack = line / positions / blocks;
       const float expected =
           c < channels ? x[size(((pack * channels + c) * positions + at) * LANES + e)] : 0.0f;
-      ASSERT_EQ(out[size(i)], expected) << i;
+      ASSERT_THAT(out[size(i)], SameBits(expected)) << i;
     }
   }
 }

@@ -6,13 +6,14 @@
 #include <fmt/format.h>
 
 #include "arithmetic/winograd_constants.h"
+#include "base/hex_float.h"
 
 namespace lockstep::device::gpu {
 namespace {
 
 using arithmetic::WinogradConstants;
 
-std::string literal(float value) { return fmt::format("{:a}f", value); }
+std::string literal(float value) { return hex_float(value) + "f"; }
 
 // "index == 0 ? first : index == 1 ? second : ... last"
 template <class Entry, std::size_t size, class Print>

@@ -30,6 +30,7 @@ inline constexpr Int kDeviceNotFound = -1;
 inline constexpr Int kPlatformNotFound = -1001;
 
 inline constexpr Bitfield kDeviceTypeCpu = 1 << 1, kDeviceTypeGpu = 1 << 2, kDeviceTypeAll = 0xFFFFFFFF;
+inline constexpr Uint kPlatformVersion = 0x0901;
 inline constexpr Uint kPlatformName = 0x0902;
 inline constexpr Uint kDeviceType = 0x1000;
 inline constexpr Uint kDeviceMaxComputeUnits = 0x1002;
@@ -37,6 +38,7 @@ inline constexpr Uint kDeviceMaxMemAllocSize = 0x1010;
 inline constexpr Uint kDeviceGlobalMemSize = 0x101F;
 inline constexpr Uint kDeviceName = 0x102B;
 inline constexpr Uint kDriverVersion = 0x102D;
+inline constexpr Uint kDeviceVersion = 0x102F;
 inline constexpr Uint kDeviceNativeVectorWidthFloat = 0x103A;
 
 inline constexpr Property kDevicePartitionByCounts = 0x1087, kDevicePartitionByCountsListEnd = 0;

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "base/float_environment.h"
 #include "device/gpu/opencl/library.h"
 
 namespace lockstep::device::gpu::opencl {
@@ -50,14 +51,14 @@ class Search {
 
   Findings run() {
     Uint count = 0;
-    const Int error = api_.GetPlatformIDs(0, nullptr, &count);
+    const Int error = load_drivers(count);
     if (error == kPlatformNotFound) return {};
     Library::expect(error, "OpenCL", "clGetPlatformIDs");
     if (count == 0) return {};
     std::vector<PlatformId> platforms(count);
     Library::expect(api_.GetPlatformIDs(count, platforms.data(), nullptr), "OpenCL", "clGetPlatformIDs");
     for (std::size_t i = 0; i < platforms.size(); ++i) {
-      const std::string name = name_of(platforms[i]);
+      const std::string name = text_of(platforms[i], kPlatformName);
       const std::string called = fmt::format("OpenCL platform {}{}", i, name.empty() ? "" : ", " + name);
       or_leave_out([&] { add_platform(platforms[i], name, called); });
     }
@@ -65,6 +66,12 @@ class Search {
   }
 
  private:
+  // The first call loads the drivers of all vendors, which make their threads later.
+  Int load_drivers(Uint& platforms) const {
+    const FloatEnvironment environment;
+    return api_.GetPlatformIDs(0, nullptr, &platforms);
+  }
+
   template <class Add>
   void or_leave_out(Add add) {
     try {
@@ -88,6 +95,7 @@ class Search {
         const std::string place = fmt::format("device {} of {}", i, called);
         Found found = describe({api_, ids[i], place}, name);
         found.facts.place = place;
+        found.facts.compiler += ", " + text_of(platform, kPlatformVersion);  // PoCL's has LLVM's version
         found.platform = platform;
         found.device = ids[i];
         found.facts.name = fmt::format("opencl:{}", findings_.devices.size());
@@ -96,11 +104,11 @@ class Search {
     }
   }
 
-  // A platform with a longer name is known by none.
-  std::string name_of(PlatformId platform) const {
-    std::array<char, 256> name{};
-    const Int error = api_.GetPlatformInfo(platform, kPlatformName, name.size(), name.data(), nullptr);
-    return error == kSuccess ? trimmed(name.data()) : "";
+  // What a platform says of itself. A longer text counts as none.
+  std::string text_of(PlatformId platform, Uint what) const {
+    std::array<char, 256> text{};
+    const Int error = api_.GetPlatformInfo(platform, what, text.size(), text.data(), nullptr);
+    return error == kSuccess ? trimmed(text.data()) : "";
   }
 
   static Found describe(const Asked& device, const std::string& platform) {
@@ -108,6 +116,7 @@ class Search {
     Found found;
     found.facts.model = device.text(kDeviceName);
     found.facts.driver = fmt::format("{} {}", platform, device.text(kDriverVersion));
+    found.facts.compiler = device.text(kDeviceVersion);
     found.facts.memory = device.number<std::uint64_t>(kDeviceGlobalMemSize);
     found.facts.largest_allocation = device.number<std::uint64_t>(kDeviceMaxMemAllocSize);
     found.facts.units = static_cast<int>(device.number<Uint>(kDeviceMaxComputeUnits));

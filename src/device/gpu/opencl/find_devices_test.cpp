@@ -36,10 +36,11 @@ Int give_platforms(Uint, PlatformId* ids, Uint* count) {
   return kSuccess;
 }
 
-Int give_name(PlatformId id, Uint, std::size_t size, void* value, std::size_t*) {
+Int give_name(PlatformId id, Uint what, std::size_t size, void* value, std::size_t*) {
   const Platform& platform = *reinterpret_cast<const Platform*>(id);
   if (platform.name == nullptr) return kOutOfHostMemory;
-  std::strncpy(static_cast<char*>(value), platform.name, size);
+  const char* const text = what == kPlatformVersion ? "OpenCL 3.0, LLVM 15" : platform.name;
+  std::strncpy(static_cast<char*>(value), text, size);
   return kSuccess;
 }
 
@@ -88,6 +89,7 @@ TEST_F(OpenClDevices, AreNumberedPlatformAfterPlatform) {
               ElementsAre("opencl:0", "opencl:1", "opencl:2", "opencl:3", "opencl:4", "opencl:5"));
   EXPECT_THAT(all.left_out, IsEmpty());
   EXPECT_EQ(all.devices[2].platform, reinterpret_cast<PlatformId>(&platforms[1]));
+  EXPECT_EQ(all.devices[2].facts.compiler, ", OpenCL 3.0, LLVM 15");
   EXPECT_EQ(all.devices[2].device, reinterpret_cast<DeviceId>(&platforms[1].devices[0]));
 }
 

@@ -67,20 +67,22 @@ OwnedProgram from_source(const Api& api, Context context, DeviceId device, const
 OwnedProgram build_program(const Api& api, Context context, DeviceId device, const ProgramOptions& options) {
   const KernelCache cache(options.cache.directory);
   const Facts& facts = options.facts;
-  const std::array<std::string, 6> inputs{options.source,
+  const std::array<std::string, 7> inputs{options.source,
+                                          facts.compiler,
                                           facts.build,
                                           facts.model,
                                           facts.driver,
                                           std::to_string(options.vector_floats),
                                           std::to_string(facts.units)};
-  if (const std::optional<std::string> kept = cache.load(inputs)) {
-    if (OwnedProgram program = from_binary(api, context, device, options, *kept)) return program;
+  if (const std::optional<KeptKernels> kept = cache.load(inputs)) {
+    if (OwnedProgram program = from_binary(api, context, device, options, kept->code)) return program;
   }
   options.cache.on_compile(facts.name);
   OwnedProgram program = from_source(api, context, device, options);
   // PoCL compiles all kernels to give it, else each when it first runs.
   if (options.cache.directory.empty()) return program;
-  if (const std::string binary = binary_of(api, program.get()); !binary.empty()) cache.keep(inputs, binary);
+  if (const std::string binary = binary_of(api, program.get()); !binary.empty())
+    cache.keep(inputs, {facts.compiler, binary});
   return program;
 }
 
