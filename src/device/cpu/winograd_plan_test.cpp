@@ -12,13 +12,13 @@
 #include "arithmetic/reference/convolution.h"
 #include "arithmetic/reference/winograd.h"
 #include "base/aligned_buffer.h"
+#include "device/cpu/layers_for_test.h"
 #include "device/cpu/winograd_gradient_plan.h"
 #include "device/cpu/winograd_weights.h"
 
 namespace lockstep::device::cpu {
 namespace {
 
-using Tensor = std::vector<float>;
 namespace reference = arithmetic::reference;
 
 struct Layer {
@@ -54,46 +54,6 @@ arithmetic::ConvolutionShape shape(const Layer& l) {
           .padding_height = l.padding,
           .padding_width = l.padding};
 }
-
-Tensor random_numbers(std::size_t count, std::mt19937& random) {
-  std::normal_distribution<float> normal;
-  Tensor numbers(count);
-  for (float& n : numbers) n = normal(random);
-  return numbers;
-}
-
-// [example][element] to packs of [element][lane]; absent examples are zero.
-AlignedBuffer<float> to_packs(const Tensor& plain, std::size_t elements, int packs) {
-  AlignedBuffer<float> lanes(elements * static_cast<std::size_t>(packs) * kPack);
-  for (std::size_t i = 0; i < plain.size(); ++i) {
-    const std::size_t example = i / elements, element = i % elements;
-    lanes[(example / kPack * elements + element) * kPack + example % kPack] = plain[i];
-  }
-  return lanes;
-}
-
-Tensor from_packs(const AlignedBuffer<float>& lanes, std::size_t elements, int examples) {
-  Tensor plain(elements * static_cast<std::size_t>(examples));
-  for (std::size_t i = 0; i < plain.size(); ++i) {
-    const std::size_t example = i / elements, element = i % elements;
-    plain[i] = lanes[(example / kPack * elements + element) * kPack + example % kPack];
-  }
-  return plain;
-}
-
-std::vector<std::uint32_t> bits_of(const Tensor& values) {
-  std::vector<std::uint32_t> bits;
-  bits.reserve(values.size());
-  for (const float v : values) bits.push_back(std::bit_cast<std::uint32_t>(v));
-  return bits;
-}
-
-// Caches from absurdly small to larger than everything: all sizes of rounds and blocks.
-constexpr CacheSizes kCaches[] = {{1 << 10, 1 << 10},
-                                  {4 << 10, 100 << 10},
-                                  {32 << 10, 512 << 10},
-                                  {48 << 10, 2 << 20},
-                                  {1 << 20, 64 << 20}};
 
 class WinogradLayer : public testing::TestWithParam<Layer> {
  protected:
