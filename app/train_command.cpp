@@ -21,6 +21,7 @@
 #include "report/device_use.h"
 #include "report/summary.h"
 #include "report/trace_file.h"
+#include "run_data.h"
 #include "run_files.h"
 #include "stop_signals.h"
 #include "train/checkpoint.h"
@@ -37,12 +38,7 @@ std::string config_name(const TrainFlags& flags) { return flags.config.value_or(
 
 data::Split load_data(store::RunConfig& config, const model::Model& model, const TrainFlags& flags) {
   data::Split data = data::load_mnist_like(config.machine.data_directory);
-  const std::string found = to_hex(data::hash_of(data));
-  if (!config.job.data.empty() && config.job.data != found)
-    throw Error(Fault::data,
-                "{}: expected the data with hash {} as {} says, found {}; say with --data DIR where it is",
-                config.machine.data_directory, config.job.data, config_name(flags), found);
-  config.job.data = found;
+  expect_data(config.job, data, {.directory = config.machine.data_directory, .said_by = config_name(flags)});
   train::check_fits(model, data.train);
   train::check_fits(model, data.test);
   return data;

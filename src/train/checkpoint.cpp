@@ -64,6 +64,15 @@ TrainState state_of(const store::Checkpoint& checkpoint, const model::Model& mod
   return state;
 }
 
+store::DataSizes sizes_of(const data::Split& data) {
+  return {.train = static_cast<std::int64_t>(data.train.size()),
+          .test = static_cast<std::int64_t>(data.test.size()),
+          .channels = data.train.channels,
+          .height = data.train.height,
+          .width = data.train.width,
+          .classes = data.train.classes};
+}
+
 model::Model model_of(const store::JobConfig& config) {
   model::Model model = model::zoo_model(config.model);
   model.convolution = config.convolution;

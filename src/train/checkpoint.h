@@ -13,6 +13,8 @@ store::Checkpoint checkpoint_of(const TrainState& state, const model::Model& mod
 // Throws Error(data) naming `file` and the tensor if it is not one of this model's trainings.
 TrainState state_of(const store::Checkpoint& checkpoint, const model::Model& model, std::string_view file);
 
+store::DataSizes sizes_of(const data::Split& data);
+
 // The model of a config, with its rule for convolutions. Throws Error(usage) with the nearest name.
 model::Model model_of(const store::JobConfig& config);
 

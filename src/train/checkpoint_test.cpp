@@ -51,6 +51,21 @@ TEST(TrainCheckpoint, RefusesAnotherModelsTensors) {
   EXPECT_THROW(state_of(without, model::mlp(), "file"), Error);
 }
 
+TEST(SizesOf, AreCountsAndShapes) {
+  const data::Dataset train{.channels = 1,
+                            .height = 2,
+                            .width = 3,
+                            .classes = 4,
+                            .pixels = std::vector<std::uint8_t>(12),
+                            .labels = {0, 0}};
+  data::Dataset test = train;
+  test.pixels.resize(6);
+  test.labels.resize(1);
+  EXPECT_EQ(to_text(sizes_of({train, test})), "2 + 1 pictures of 1x2x3, 4 classes");
+  EXPECT_EQ(to_text(sizes_of({test, train})), "1 + 2 pictures of 1x2x3, 4 classes");
+  EXPECT_EQ(hash_of(data::Split{train, test}), hash_of(data::Split{test, train}));
+}
+
 TEST(ModelOf, HasTheConfigsRuleForConvolutions) {
   for (const auto rule : {arithmetic::ConvolutionRule::fast, arithmetic::ConvolutionRule::direct}) {
     const store::JobConfig job{.model = "lenet", .convolution = rule};

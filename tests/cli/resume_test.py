@@ -6,6 +6,7 @@ import signal
 import time
 import unittest
 
+from pictures import TEST, TRAIN, idx_images, idx_labels
 from program import ProgramTest
 
 JOB = ("mlp", "--epochs", 30, "--momentum", "0.5")
@@ -122,3 +123,25 @@ class ResumeTest(ProgramTest):
 
 if __name__ == "__main__":
     unittest.main()
+    def test_data_of_equal_bytes_and_other_sizes_is_refused(self):
+        for name, train, test in (("one", 200, 100), ("other", 100, 200)):
+            folder = self.folder / name
+            folder.mkdir()
+            for (images, labels), count in ((TRAIN, train), (TEST, test)):
+                (folder / images).write_bytes(idx_images(count, bytes(count * 784)))
+                (folder / labels).write_bytes(idx_labels(bytes(count)))
+        trained = self.run_program("train", "mlp", "--data", "one", "--epochs", 1, "--out", "run", "--json")
+        self.assertEqual(trained.returncode, 0, trained.stderr)
+        words = ("200 + 100 pictures", "100 + 200 pictures")
+        done = self.run_program("train", "--resume", "run", "--epochs", 2, "--data", "other")
+        self.assert_refused(done, 3, "other", *words)
+        self.assert_refused(self.run_program("diff", "run", "run", "--data", "other"), 3, "other", *words)
+        config = (self.folder / "run/config.toml").read_text()
+        self.assertIn('data_sizes = "200 + 100 pictures of 1x28x28, 10 classes"\n', config)
+        # A config of an older version has no sizes: the hash alone decides, and the weights are the same.
+        lines = [line for line in config.splitlines() if not line.startswith("data_sizes")]
+        (self.folder / "old.toml").write_text("\n".join(lines))
+        again = self.run_program("train", "--config", "old.toml", "--out", "again", "--json")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertEqual(self.run_file("again", "weights.safetensors"), self.run_file("run", "weights.safetensors"))
+
