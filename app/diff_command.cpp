@@ -69,7 +69,8 @@ class DiffCommand final : public Command {
       expect_data(config->job, data,
                   {.directory = directory, .said_by = (fs::path(*run) / kConfigFile).string()});
     const std::vector<std::string> devices = crews_.list("--devices", devices_);
-    const StoredRun run_a = read_run(a_, data.train.size()), run_b = read_run(b_, data.train.size());
+    const StoredRun run_a = read_run(a_, config_a.job.data_sizes),
+                    run_b = read_run(b_, config_b.job.data_sizes);
     const audit::DiffResult result = audit::diff(run_a.recorded, run_b.recorded, data.train,
                                                  [&] { return crews_.make_crew({.devices = devices}); });
     print_result(job_differences(config_a, config_b) + text_of(result, run_a.recorded.record.tensors));

@@ -109,8 +109,8 @@ Resumed resume(const fs::path& run, const TrainFlags& flags, Devices& devices) {
     throw Error(Fault::usage, "--resume: the run's job stays what it is; leave out {}",
                 fmt::join(given, ", "));
   auto lock = std::make_unique<store::RunLock>(run);  // before anybody else changes what is read
-  store::FoundCheckpoint found = store::read_newest_checkpoint(run);
-  for (const std::string& line : found.skipped) std::cerr << "skipped " << line << '\n';
+  store::FoundCheckpoint found = store::read_newest_checkpoint(run, train::parameter_shapes);
+  for (const store::SkippedCheckpoint& one : found.skipped) std::cerr << "skipped " << one.why << '\n';
   store::RunConfig config = found.checkpoint.config;
   if (flags.model && *flags.model != config.job.model)
     throw Error(Fault::usage, "--resume: {} trains model '{}', found '{}'", run.string(), config.job.model,
@@ -204,7 +204,8 @@ class TrainCommand final : public Command {
                                 .stop = [&] { return signals.received() != 0; }};
     options.checkpoint_every = flags_.checkpoint_every.value_or(0);
     if (resumed) {
-      options.resume = train::state_of(resumed->found.checkpoint, model, resumed->found.file.string());
+      options.resume = train::state_of(resumed->found.checkpoint, model, config.job.data_sizes,
+                                       resumed->found.file.string());
     } else {
       options.start = load_start(config, model, flags_);
     }
@@ -225,6 +226,9 @@ class TrainCommand final : public Command {
     const train::TrainResult result = training.run(
         {files.observers(), [&](const train::TrainState& state) { files.save_checkpoint(state); }});
     const train::RunEnd end = files.finish(result, crew->names());
+    if (resumed)
+      for (const fs::path& kept : store::set_aside(resumed->found.skipped))
+        std::cerr << "kept the skipped checkpoint as " << kept.string() << '\n';
     if (trace) write_trace(*trace, result.traces);
     print_result(flags_.json ? json_of(end) : report::summary(end));
     std::cerr << report::device_use(end) << report::kept_in(end);

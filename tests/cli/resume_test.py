@@ -28,7 +28,7 @@ class ResumeTest(ProgramTest):
         self.assertEqual(columns[0], columns[1])
         steps = [line for line in self.run_file(run, "metrics.jsonl").splitlines() if b"global_step" in line]
         self.assertEqual(len(steps), 60)
-        self.assertEqual(len(list((self.folder / run / "checkpoints").iterdir())), 2)
+        self.assertEqual(len(list((self.folder / run / "checkpoints").glob("*.safetensors"))), 2)
         self.assert_nothing_half_written()
 
     def start(self, run, *arguments):
@@ -75,6 +75,9 @@ class ResumeTest(ProgramTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(newest.name, done.stderr)
         self.assert_as_whole("run")
+        aside = newest.with_name(newest.name + ".damaged")
+        self.assertIn(f"kept the skipped checkpoint as run/checkpoints/{aside.name}\n", done.stderr)
+        self.assertEqual(aside.read_bytes(), damaged)
         before = {}
         for file in (self.folder / "other/checkpoints").iterdir():
             file.write_bytes(file.read_bytes()[:-1])
@@ -84,6 +87,32 @@ class ResumeTest(ProgramTest):
         self.assert_refused(done, 3, "other", "checkpoint")
         self.assertEqual(before, {file: file.read_bytes() if file.is_file() else None
                                   for file in (self.folder / "other").rglob("*.*")})
+
+    def test_a_checkpoint_that_cannot_be_read_stops_it_and_stays(self):
+        self.train("mlp", "--epochs", 3, "--momentum", "0.5", "--out", "run")
+        newest = max((self.folder / "run/checkpoints").iterdir())
+        content = newest.read_bytes()
+        newest.unlink()
+        newest.symlink_to("/proc/self/mem")  # opens, and reading its first bytes is an I/O error
+        done = self.run_program("train", "--resume", "run", "--epochs", 30)
+        self.assert_refused(done, 4, newest.name, "cannot read", "Input/output error")
+        self.assertTrue(newest.is_symlink())
+        newest.unlink()
+        newest.write_bytes(content)
+        self.train("--resume", "run", "--epochs", 30)
+        self.assert_as_whole("run")
+
+    def test_a_checkpoint_that_no_memory_holds_is_skipped(self):
+        self.train("mlp", "--epochs", 3, "--momentum", "0.5", "--out", "run")
+        newest = max((self.folder / "run/checkpoints").iterdir())
+        for make in (lambda file: file.truncate(50 << 30), lambda file: (file.truncate(0), file.truncate(50 << 30))):
+            with newest.open("r+b") as file:
+                make(file)
+            done = self.run_program("train", "--resume", "run", "--epochs", 3, "--threads", 1, **self.limited(4 << 30))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"skipped run/checkpoints/{newest.name}: ", done.stderr)
+        self.train("--resume", "run", "--epochs", 30)
+        self.assert_as_whole("run")
 
     def test_a_part_that_is_not_recorded_leaves_no_hole(self):
         self.train("mlp", "--epochs", 2, "--momentum", "0.5", "--out", "run")
@@ -104,25 +133,6 @@ class ResumeTest(ProgramTest):
             self.assert_refused(self.run_program("train", "--resume", "run", "--epochs", begun - 1), 2, "--epochs")
         self.train("--resume", "run", "--epochs", max(begun, 1))
 
-    def test_two_cannot_go_on_with_one_run(self):
-        process = self.start("run", "--timeout", "100", "--drill", "hang@9:cpu:0")
-        self.wait_for_checkpoint("run", "step-00000008.safetensors")  # the last it writes before it hangs
-        self.assert_refused(self.run_program("train", "--resume", "run"), 2, "another lockstep")
-        process.kill()
-
-    def test_what_cannot_go_on_is_refused(self):
-        for arguments, code, word in ((("lenet", "--resume", "whole"), 2, "'mlp'"),
-                                      (("--resume", "whole", "--lr", "0.1"), 2, "--lr"),
-                                      (("--resume", "whole", "--out", "x"), 2, "--out"),
-                                      (("--resume", "whole", "--epochs", "2"), 2, "--epochs"),
-                                      (("--resume", "nowhere"), 3, "nowhere"),
-                                      (("--resume", "data"), 3, "data")):
-            done = self.run_program("train", *arguments)
-            self.assert_refused(done, code, word)
-
-
-if __name__ == "__main__":
-    unittest.main()
     def test_data_of_equal_bytes_and_other_sizes_is_refused(self):
         for name, train, test in (("one", 200, 100), ("other", 100, 200)):
             folder = self.folder / name
@@ -145,3 +155,22 @@ if __name__ == "__main__":
         self.assertEqual(again.returncode, 0, again.stderr)
         self.assertEqual(self.run_file("again", "weights.safetensors"), self.run_file("run", "weights.safetensors"))
 
+    def test_two_cannot_go_on_with_one_run(self):
+        process = self.start("run", "--timeout", "100", "--drill", "hang@9:cpu:0")
+        self.wait_for_checkpoint("run", "step-00000008.safetensors")  # the last it writes before it hangs
+        self.assert_refused(self.run_program("train", "--resume", "run"), 2, "another lockstep")
+        process.kill()
+
+    def test_what_cannot_go_on_is_refused(self):
+        for arguments, code, word in ((("lenet", "--resume", "whole"), 2, "'mlp'"),
+                                      (("--resume", "whole", "--lr", "0.1"), 2, "--lr"),
+                                      (("--resume", "whole", "--out", "x"), 2, "--out"),
+                                      (("--resume", "whole", "--epochs", "2"), 2, "--epochs"),
+                                      (("--resume", "nowhere"), 3, "nowhere"),
+                                      (("--resume", "data"), 3, "data")):
+            done = self.run_program("train", *arguments)
+            self.assert_refused(done, code, word)
+
+
+if __name__ == "__main__":
+    unittest.main()
