@@ -25,6 +25,7 @@
 #include "run_files.h"
 #include "stop_signals.h"
 #include "train/checkpoint.h"
+#include "train/stored_weights.h"
 #include "train/trainer.h"
 #include "train_flags.h"
 #include "weights_file.h"
@@ -55,7 +56,9 @@ std::optional<train::Weights> load_start(store::RunConfig& config, const model::
     return std::nullopt;
   }
   const fs::path path = file_of(*flags.load, kWeightsFile);
-  train::Weights start = weights_in(store::read_tensor_file(path), model, path.string());
+  store::TensorFileReader file(path);
+  auto [start, vouched] = train::read_weights(file, model);
+  if (!vouched) std::cerr << unvouched_text(path);
   config.job.load = to_hex(train::hash_of(start));
   if (!expected.empty() && config.job.load != expected)
     throw Error(Fault::data, "{}: expected weights with hash {} as {} says, found {}", path.string(),
@@ -223,12 +226,12 @@ class TrainCommand final : public Command {
         resumed && options.resume
             ? RunFiles({resumed->run, std::move(resumed->lock), *options.resume}, file_options, model, config)
             : RunFiles(file_options, model, config);
-    const train::TrainResult result = training.run(
-        {files.observers(), [&](const train::TrainState& state) { files.save_checkpoint(state); }});
-    const train::RunEnd end = files.finish(result, crew->names());
     if (resumed)
       for (const fs::path& kept : store::set_aside(resumed->found.skipped))
         std::cerr << "kept the skipped checkpoint as " << kept.string() << '\n';
+    const train::TrainResult result = training.run(
+        {files.observers(), [&](const train::TrainState& state) { files.save_checkpoint(state); }});
+    const train::RunEnd end = files.finish(result, crew->names());
     if (trace) write_trace(*trace, result.traces);
     print_result(flags_.json ? json_of(end) : report::summary(end));
     std::cerr << report::device_use(end) << report::kept_in(end);
