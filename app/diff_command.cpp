@@ -13,6 +13,7 @@
 #include "output.h"
 #include "recorded_run.h"
 #include "run_config_file.h"
+#include "run_data.h"
 #include "weights_file.h"
 
 namespace lockstep::app {
@@ -57,14 +58,19 @@ class DiffCommand final : public Command {
   }
 
   int run() override {
-    const store::RunConfig config_a = read_config(fs::path(a_) / kConfigFile),
-                           config_b = read_config(fs::path(b_) / kConfigFile);
+    store::RunConfig config_a = read_config(fs::path(a_) / kConfigFile),
+                     config_b = read_config(fs::path(b_) / kConfigFile);
     if (config_a.job.data != config_b.job.data)
       throw Error(Fault::usage, "{} and {} were trained on different data ({} and {}), which says it all", a_,
                   b_, config_a.job.data, config_b.job.data);
-    const data::Split data = load(config_a);
+    const fs::path directory = data_.value_or(config_a.machine.data_directory);
+    const data::Split data = data::load_mnist_like(directory);
+    for (const auto& [config, run] : {std::pair(&config_a, &a_), std::pair(&config_b, &b_)})
+      expect_data(config->job, data,
+                  {.directory = directory, .said_by = (fs::path(*run) / kConfigFile).string()});
     const std::vector<std::string> devices = crews_.list("--devices", devices_);
-    const StoredRun run_a = read_run(a_, data.train.size()), run_b = read_run(b_, data.train.size());
+    const StoredRun run_a = read_run(a_, config_a.job.data_sizes),
+                    run_b = read_run(b_, config_b.job.data_sizes);
     const audit::DiffResult result = audit::diff(run_a.recorded, run_b.recorded, data.train,
                                                  [&] { return crews_.make_crew({.devices = devices}); });
     print_result(job_differences(config_a, config_b) + text_of(result, run_a.recorded.record.tensors));
@@ -72,16 +78,6 @@ class DiffCommand final : public Command {
   }
 
  private:
-  data::Split load(const store::RunConfig& config) const {
-    const fs::path directory = data_.value_or(config.machine.data_directory);
-    data::Split data = data::load_mnist_like(directory);
-    if (const std::string found = to_hex(data::hash_of(data)); found != config.job.data)
-      throw Error(Fault::data,
-                  "{}: expected the data with hash {} as {} says, found {}; say with --data DIR where it is",
-                  directory.string(), config.job.data, (fs::path(a_) / kConfigFile).string(), found);
-    return data;
-  }
-
   std::string text_of(const audit::DiffResult& result, const std::vector<std::string>& tensors) const {
     if (!result.parting)
       return fmt::format(

@@ -1,6 +1,7 @@
 #include "eval_command.h"
 
 #include <filesystem>
+#include <iostream>
 #include <optional>
 #include <string>
 
@@ -19,6 +20,7 @@
 #include "shares.h"
 #include "train/calibrate.h"
 #include "train/evaluate.h"
+#include "train/stored_weights.h"
 #include "weights_file.h"
 
 namespace lockstep::app {
@@ -27,9 +29,9 @@ namespace {
 namespace fs = std::filesystem;
 
 // Empty if the file says nothing about it.
-std::string said_in(const store::TensorFile& file, const std::string& key) {
-  const auto entry = file.metadata.find(key);
-  return entry == file.metadata.end() ? "" : entry->second;
+std::string said_in(const store::TensorFileReader& file, const std::string& key) {
+  const auto entry = file.metadata().find(key);
+  return entry == file.metadata().end() ? "" : entry->second;
 }
 
 class EvalCommand final : public Command {
@@ -65,11 +67,12 @@ class EvalCommand final : public Command {
 
   int run() override {
     const fs::path path = file_of(run_or_file_, kWeightsFile);
-    const store::TensorFile file = store::read_tensor_file(path);
+    store::TensorFileReader file(path);
     const std::optional<store::RunConfig> config = config_of_run(run_or_file_);
     model::Model model = model::zoo_model(model_name(config, file));
     model.convolution = convolution(config, file).value_or(model.convolution);
-    const train::Weights weights = weights_in(file, model, path.string());
+    const auto [weights, vouched] = train::read_weights(file, model);
+    if (!vouched) std::cerr << unvouched_text(path);
     const std::vector<std::string> devices = crews_.list("--devices", devices_);
     train::Machine machine{.shares = shares_.value_or(std::vector<double>{})};
     expect_share_a_device("--shares", machine.shares, devices.size());
@@ -86,7 +89,8 @@ class EvalCommand final : public Command {
   }
 
  private:
-  std::string model_name(const std::optional<store::RunConfig>& config, const store::TensorFile& file) const {
+  std::string model_name(const std::optional<store::RunConfig>& config,
+                         const store::TensorFileReader& file) const {
     std::string recorded = config ? config->job.model : said_in(file, "model");
     if (recorded.empty()) return model_.value_or("lenet");
     if (model_ && *model_ != recorded)
@@ -97,7 +101,7 @@ class EvalCommand final : public Command {
 
   // By which rule the weights were trained, if somebody says.
   std::optional<arithmetic::ConvolutionRule> recorded_convolution(
-      const std::optional<store::RunConfig>& config, const store::TensorFile& file) const {
+      const std::optional<store::RunConfig>& config, const store::TensorFileReader& file) const {
     if (config) return config->job.convolution;
     const std::string name = said_in(file, "convolution");
     const std::optional<arithmetic::ConvolutionRule> rule = arithmetic::convolution_rule_named(name);
@@ -109,7 +113,7 @@ class EvalCommand final : public Command {
 
   // Theirs, else the one that was asked for, if any.
   std::optional<arithmetic::ConvolutionRule> convolution(const std::optional<store::RunConfig>& config,
-                                                         const store::TensorFile& file) const {
+                                                         const store::TensorFileReader& file) const {
     const std::optional<arithmetic::ConvolutionRule> recorded = recorded_convolution(config, file);
     if (!recorded) return convolution_;
     if (convolution_ && *convolution_ != *recorded)

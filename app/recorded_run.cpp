@@ -16,12 +16,14 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMaxHashBytes = std::size_t{1} << 31;  // 7 million steps of LeNet
 
-std::vector<train::TrainState> readable_checkpoints(const fs::path& run, const model::Model& model) {
+std::vector<train::TrainState> readable_checkpoints(const fs::path& run, const model::Model& model,
+                                                    const store::DataSizes& sizes) {
   std::vector<train::TrainState> states;
   std::error_code none;  // a run may have no checkpoints
   for (const fs::directory_entry& entry : fs::directory_iterator(run / "checkpoints", none)) {
     try {
-      states.push_back(train::state_of(store::read_checkpoint(entry.path()), model, entry.path().string()));
+      states.push_back(train::state_of(store::read_checkpoint(entry.path(), train::parameter_shapes), model,
+                                       sizes, entry.path().string()));
     } catch (const Error&) {
       // Damaged, or something else: the replay starts from an earlier one.
     }
@@ -32,7 +34,7 @@ std::vector<train::TrainState> readable_checkpoints(const fs::path& run, const m
 
 }  // namespace
 
-StoredRun read_run(const fs::path& run, std::size_t examples) {
+StoredRun read_run(const fs::path& run, const store::DataSizes& sizes) {
   StoredRun stored;
   stored.config = read_config(run / kConfigFile);
   const model::Model model = train::model_of(stored.config.job);
@@ -42,8 +44,8 @@ StoredRun read_run(const fs::path& run, std::size_t examples) {
   const std::vector<std::byte> hashes = read_raw_file(run / kHashesFile, kMaxHashBytes);
   audit::RecordedRun& recorded = stored.recorded;
   recorded.name = run.string();
-  recorded.job = train::job_of(stored.config.job, examples);
-  recorded.states = readable_checkpoints(run, model);
+  recorded.job = train::job_of(stored.config.job, static_cast<std::size_t>(sizes.train));
+  recorded.states = readable_checkpoints(run, model, sizes);
   recorded.record = store::parse_hash_record({reinterpret_cast<const char*>(hashes.data()), hashes.size()},
                                              (run / kHashesFile).string());
   if (stored.config.job.load.empty()) recorded.start = train::initial_weights(model, stored.config.job.seed);

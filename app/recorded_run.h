@@ -12,8 +12,8 @@ struct StoredRun {
   audit::RecordedRun recorded;
 };
 
-// Reads config, hashes and every checkpoint that verifies. Throws Error(data) naming the file that is missing
-// or damaged.
-StoredRun read_run(const std::filesystem::path& run, std::size_t examples);
+// Reads config, hashes and every checkpoint that verifies for data of these sizes. Throws Error(data) naming
+// the file that is missing or damaged.
+StoredRun read_run(const std::filesystem::path& run, const store::DataSizes& sizes);
 
 }  // namespace lockstep::app

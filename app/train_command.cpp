@@ -21,9 +21,11 @@
 #include "report/device_use.h"
 #include "report/summary.h"
 #include "report/trace_file.h"
+#include "run_data.h"
 #include "run_files.h"
 #include "stop_signals.h"
 #include "train/checkpoint.h"
+#include "train/stored_weights.h"
 #include "train/trainer.h"
 #include "train_flags.h"
 #include "weights_file.h"
@@ -37,12 +39,7 @@ std::string config_name(const TrainFlags& flags) { return flags.config.value_or(
 
 data::Split load_data(store::RunConfig& config, const model::Model& model, const TrainFlags& flags) {
   data::Split data = data::load_mnist_like(config.machine.data_directory);
-  const std::string found = to_hex(data::hash_of(data));
-  if (!config.job.data.empty() && config.job.data != found)
-    throw Error(Fault::data,
-                "{}: expected the data with hash {} as {} says, found {}; say with --data DIR where it is",
-                config.machine.data_directory, config.job.data, config_name(flags), found);
-  config.job.data = found;
+  expect_data(config.job, data, {.directory = config.machine.data_directory, .said_by = config_name(flags)});
   train::check_fits(model, data.train);
   train::check_fits(model, data.test);
   return data;
@@ -59,7 +56,9 @@ std::optional<train::Weights> load_start(store::RunConfig& config, const model::
     return std::nullopt;
   }
   const fs::path path = file_of(*flags.load, kWeightsFile);
-  train::Weights start = weights_in(store::read_tensor_file(path), model, path.string());
+  store::TensorFileReader file(path);
+  auto [start, vouched] = train::read_weights(file, model);
+  if (!vouched) std::cerr << unvouched_text(path);
   config.job.load = to_hex(train::hash_of(start));
   if (!expected.empty() && config.job.load != expected)
     throw Error(Fault::data, "{}: expected weights with hash {} as {} says, found {}", path.string(),
@@ -113,8 +112,8 @@ Resumed resume(const fs::path& run, const TrainFlags& flags, Devices& devices) {
     throw Error(Fault::usage, "--resume: the run's job stays what it is; leave out {}",
                 fmt::join(given, ", "));
   auto lock = std::make_unique<store::RunLock>(run);  // before anybody else changes what is read
-  store::FoundCheckpoint found = store::read_newest_checkpoint(run);
-  for (const std::string& line : found.skipped) std::cerr << "skipped " << line << '\n';
+  store::FoundCheckpoint found = store::read_newest_checkpoint(run, train::parameter_shapes);
+  for (const store::SkippedCheckpoint& one : found.skipped) std::cerr << "skipped " << one.why << '\n';
   store::RunConfig config = found.checkpoint.config;
   if (flags.model && *flags.model != config.job.model)
     throw Error(Fault::usage, "--resume: {} trains model '{}', found '{}'", run.string(), config.job.model,
@@ -208,7 +207,8 @@ class TrainCommand final : public Command {
                                 .stop = [&] { return signals.received() != 0; }};
     options.checkpoint_every = flags_.checkpoint_every.value_or(0);
     if (resumed) {
-      options.resume = train::state_of(resumed->found.checkpoint, model, resumed->found.file.string());
+      options.resume = train::state_of(resumed->found.checkpoint, model, config.job.data_sizes,
+                                       resumed->found.file.string());
     } else {
       options.start = load_start(config, model, flags_);
     }
@@ -226,6 +226,9 @@ class TrainCommand final : public Command {
         resumed && options.resume
             ? RunFiles({resumed->run, std::move(resumed->lock), *options.resume}, file_options, model, config)
             : RunFiles(file_options, model, config);
+    if (resumed)
+      for (const fs::path& kept : store::set_aside(resumed->found.skipped))
+        std::cerr << "kept the skipped checkpoint as " << kept.string() << '\n';
     const train::TrainResult result = training.run(
         {files.observers(), [&](const train::TrainState& state) { files.save_checkpoint(state); }});
     const train::RunEnd end = files.finish(result, crew->names());

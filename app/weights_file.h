@@ -24,8 +24,7 @@ std::filesystem::path file_of(const std::filesystem::path& run_or_file, const ch
 store::TensorFile weights_file(const model::Model& model, const store::RunConfig& config,
                                const train::Weights& weights, std::size_t epochs);
 
-// The model's weights in `file`. Throws Error(data) naming path, tensor, what was expected and found: every
-// parameter once, of its shape, and nothing else.
-train::Weights weights_in(const store::TensorFile& file, const model::Model& model, const std::string& path);
+// What people are told, on a line of its own, of a file that holds no hash of its weights.
+std::string unvouched_text(const std::filesystem::path& path);
 
 }  // namespace lockstep::app

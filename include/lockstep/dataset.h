@@ -27,8 +27,12 @@ class Dataset {
   std::size_t train_size() const;
   std::size_t test_size() const;
 
-  // 32 hex digits over all pixels and labels: what the bits of a training depend on.
+  // 32 hex digits over all pixels and labels, one after the other. With sizes() this is what the bits of a
+  // training depend on.
   std::string hash() const;
+
+  // "60000 + 10000 pictures of 1x28x28, 10 classes": training set and test set.
+  std::string sizes() const;
 
   struct Inside;
   explicit Dataset(std::shared_ptr<const Inside> inside);

@@ -30,7 +30,9 @@ Weights initial_weights(const Model& model, std::uint64_t seed);
 // model's weights, Error(ours) naming the path that cannot be written.
 void save_weights(const std::filesystem::path& path, const Model& model, const Weights& weights);
 
-// Throws Error(data) naming path and tensor unless the file holds the weights of this model and nothing else.
+// Throws Error(data) naming path and tensor unless the file holds the weights of this model and nothing else,
+// all finite and with the hash that save_weights() or `lockstep train` gave them. A file of another program,
+// which has no such hash, is taken as it is.
 Weights load_weights(const std::filesystem::path& path, const Model& model);
 
 }  // namespace api

@@ -6,6 +6,7 @@
 
 #include "api/dataset_inside.h"
 #include "base/error.h"
+#include "train/checkpoint.h"
 
 namespace lockstep {
 inline namespace api {
@@ -55,6 +56,7 @@ Dataset::Dataset(std::shared_ptr<const Inside> inside) : inside_(std::move(insid
 std::size_t Dataset::train_size() const { return inside_->split.train.size(); }
 std::size_t Dataset::test_size() const { return inside_->split.test.size(); }
 std::string Dataset::hash() const { return to_hex(data::hash_of(inside_->split)); }
+std::string Dataset::sizes() const { return to_text(train::sizes_of(inside_->split)); }
 
 Dataset fashion_mnist(const std::filesystem::path& directory) {
   return Dataset(std::make_shared<const Dataset::Inside>(Dataset::Inside{

@@ -21,6 +21,17 @@ TEST(Dataset, TakesOwnArrays) {
   EXPECT_NE(data.hash(), Dataset(some_pictures(100), some_pictures(41)).hash());
 }
 
+TEST(Dataset, SizesTellWhereTheTrainingSetEnds) {
+  const auto constant = [](std::size_t count) {
+    return Pictures{.pixels = std::vector<std::uint8_t>(count * 784),
+                    .labels = std::vector<std::uint8_t>(count)};
+  };
+  const Dataset one(constant(20), constant(10)), other(constant(10), constant(20));
+  EXPECT_EQ(one.hash(), other.hash());
+  EXPECT_EQ(one.sizes(), "20 + 10 pictures of 1x28x28, 10 classes");
+  EXPECT_EQ(other.sizes(), "10 + 20 pictures of 1x28x28, 10 classes");
+}
+
 TEST(Dataset, RefusesWhatDoesNotFit) {
   const Pictures good = some_pictures(3);
   Pictures bad = good;

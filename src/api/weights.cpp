@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <lockstep/weights.h>
@@ -8,7 +6,9 @@
 #include "arithmetic/convolution_rule.h"
 #include "base/error.h"
 #include "store/tensor_file.h"
+#include "store/tensor_file_reader.h"
 #include "train/job.h"
+#include "train/stored_weights.h"
 
 namespace lockstep {
 inline namespace api {
@@ -21,8 +21,7 @@ std::string text_of(const std::string& name, const std::vector<std::int64_t>& sh
 }
 
 // What keeps `tensors` from being the model's, in model order; empty if they are.
-template <class AnyTensor>
-std::string misfit(const std::vector<AnyTensor>& tensors, const std::vector<model::Parameter>& parameters) {
+std::string misfit(const std::vector<Tensor>& tensors, const std::vector<model::Parameter>& parameters) {
   for (std::size_t i = 0; i < parameters.size() || i < tensors.size(); ++i) {
     const std::string expected =
         i < parameters.size() ? text_of(parameters[i].name, parameters[i].shape) : "no more tensors";
@@ -73,27 +72,16 @@ void save_weights(const std::filesystem::path& path, const Model& model, const W
                          {{"model", model.name},
                           {"convolution", std::string(arithmetic::name_of(inside.convolution))},
                           {"law", kLaw},
-                          {"weights", weights.hash()}}};
+                          {train::kWeightsHashKey, weights.hash()}}};
   for (const Tensor& tensor : weights.tensors)
     file.tensors.push_back({tensor.name, tensor.shape, tensor.values});
   store::write_tensor_file(path, file);
 }
 
 Weights load_weights(const std::filesystem::path& path, const Model& model) {
-  const std::vector<model::Parameter> parameters = model::parameters_of(to_inside(model));
-  store::TensorFile file = store::read_tensor_file(path);
-  // a file may have them in any order
-  const auto place = [&](const store::Tensor& tensor) {
-    return std::ranges::find(parameters, tensor.name, &model::Parameter::name) - parameters.begin();
-  };
-  std::ranges::stable_sort(file.tensors, {}, place);
-  const std::string fault = misfit(file.tensors, parameters);
-  if (!fault.empty())
-    throw Error(Fault::data, "{}: weights for model {}: {}", path.string(), model.name, fault);
-  Weights weights;
-  for (store::Tensor& tensor : file.tensors)
-    weights.tensors.push_back({std::move(tensor.name), std::move(tensor.shape), std::move(tensor.values)});
-  return weights;
+  const model::Model inside = to_inside(model);
+  store::TensorFileReader reader(path);
+  return to_public(train::read_weights(reader, inside).weights, inside);
 }
 
 }  // namespace api

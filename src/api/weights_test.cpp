@@ -65,12 +65,26 @@ TEST_F(WeightsFile, MayHaveTheTensorsInAnyOrder) {
   EXPECT_TRUE(same(load_weights(folder_ / "w", lenet()), weights));
 }
 
+TEST_F(WeightsFile, DamageIsRefused) {
+  Weights weights = initial_weights(lenet(), 3);
+  save_weights(folder_ / "w", lenet(), weights);
+  store::TensorFile file = store::read_tensor_file(folder_ / "w");
+  file.tensors[0].values[0] += 1;
+  store::write_tensor_file(folder_ / "w", file);
+  EXPECT_NE(refusal_of(Fault::data, [&] { load_weights(folder_ / "w", lenet()); })
+                .find("expected weights with hash"),
+            std::string::npos);
+  file.metadata.erase("weights");  // as another program writes them
+  store::write_tensor_file(folder_ / "w", file);
+  weights.tensors[0].values[0] += 1;
+  EXPECT_TRUE(same(load_weights(folder_ / "w", lenet()), weights));
+}
+
 TEST_F(WeightsFile, OfAnotherModelIsRefused) {
   save_weights(folder_ / "w", lenet(), initial_weights(lenet(), 3));
   EXPECT_EQ(refusal_of(Fault::data, [&] { load_weights(folder_ / "w", zoo_model("mlp")); }),
             (folder_ / "w").string() +
-                ": weights for model mlp: tensor 0: expected linear1.weight [256, 784], found linear1.weight "
-                "[128, 800]");
+                ": expected only the parameters of model mlp, found the tensor \"conv1.weight\"");
 }
 
 TEST_F(WeightsFile, IsNotMadeOfAnotherModelsWeights) {

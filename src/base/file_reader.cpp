@@ -1,55 +1,16 @@
 #include "base/file_reader.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <limits>
 #include <memory>
-#include <system_error>
 
-#include <fcntl.h>
 #include <isa-l/igzip_lib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/error.h"
+#include "base/input_file.h"
 
 namespace lockstep {
 namespace {
-
-std::string reason(int error) { return std::generic_category().message(error); }
-
-class OpenFile {
- public:
-  explicit OpenFile(const std::filesystem::path& path)
-      : name_(path.string()), descriptor_(::open(name_.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (descriptor_ < 0) throw Error(Fault::data, "{}: cannot open: {}", name_, reason(errno));
-  }
-  ~OpenFile() { ::close(descriptor_); }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-
-  // 0 for what has no size, as a pipe.
-  std::size_t stated_size() const {
-    struct stat status {};
-    if (::fstat(descriptor_, &status) != 0)
-      throw Error(Fault::data, "{}: cannot stat: {}", name_, reason(errno));
-    if (S_ISDIR(status.st_mode)) throw Error(Fault::data, "{}: expected a file, found a directory", name_);
-    return S_ISREG(status.st_mode) ? static_cast<std::size_t>(status.st_size) : 0;
-  }
-
-  // 0 at the end.
-  std::size_t read_some(std::span<std::byte> into) {
-    for (;;) {
-      const ssize_t got = ::read(descriptor_, into.data(), into.size());
-      if (got >= 0) return static_cast<std::size_t>(got);
-      if (errno != EINTR) throw Error(Fault::data, "{}: cannot read: {}", name_, reason(errno));
-    }
-  }
-
- private:
-  const std::string name_;
-  const int descriptor_;
-};
 
 [[noreturn]] void refuse_size(std::string_view name, std::size_t max_bytes, std::string_view found) {
   throw Error(Fault::data, "{}: expected at most {} bytes, found {}", name, max_bytes, found);
@@ -133,45 +94,37 @@ std::size_t one_more_than(std::size_t max_bytes) {
   return max_bytes == std::numeric_limits<std::size_t>::max() ? max_bytes : max_bytes + 1;
 }
 
-}  // namespace
-
-std::vector<std::byte> read_raw_file(const std::filesystem::path& path, std::size_t max_bytes) {
-  OpenFile file(path);
-  const std::size_t stated = file.stated_size();
-  if (stated > max_bytes) refuse_size(path.string(), max_bytes, std::to_string(stated));
+// Reads what follows `bytes` in the file behind them. Refuses more than `max_bytes` of both together, before
+// it is read where the file tells its size.
+void append_rest(std::vector<std::byte>& bytes, ByteSource& file, std::size_t max_bytes) {
+  std::size_t size = bytes.size();
+  const std::size_t stated = size + file.remaining().value_or(0);
+  if (stated > max_bytes) refuse_size(file.name(), max_bytes, std::to_string(stated));
   const std::size_t limit = one_more_than(max_bytes);
-  std::vector<std::byte> bytes(std::min(limit, stated + 1));  // one more, to see the end at once
-  std::size_t size = 0;
-  while (const std::size_t got = file.read_some(std::span(bytes).subspan(size))) {
-    size += got;
-    if (size > max_bytes) refuse_size(path.string(), max_bytes, "more");
-    if (size == bytes.size()) grow(bytes, limit);
+  bytes.resize(std::min(limit, stated + 1));  // one more, to see the end at once
+  for (;;) {
+    size += file.read(std::span(bytes).subspan(size));
+    if (size > max_bytes) refuse_size(file.name(), max_bytes, "more");
+    if (size < bytes.size()) break;
+    grow(bytes, limit);
   }
   bytes.resize(size);
-  return bytes;
 }
 
-std::vector<std::byte> read_file(const std::filesystem::path& path, std::size_t max_bytes) {
-  // Packing what cannot be packed costs 5 bytes in 16 KiB, and a header with names.
-  const std::size_t overhead = max_bytes / 1024 + (64 << 10);
-  const std::size_t packed_limit = max_bytes > SIZE_MAX - overhead ? SIZE_MAX : max_bytes + overhead;
-  std::vector<std::byte> bytes = read_raw_file(path, packed_limit);
-  if (is_gzip(bytes)) return unpack_gzip(bytes, path.string(), max_bytes);
-  if (bytes.size() > max_bytes) refuse_size(path.string(), max_bytes, std::to_string(bytes.size()));
-  return bytes;
+// Packing what cannot be packed costs 5 bytes in 16 KiB, and a header with names.
+std::size_t most_packed_bytes(std::size_t unpacked) {
+  const std::size_t overhead = unpacked / 1024 + (64 << 10);
+  return unpacked > SIZE_MAX - overhead ? SIZE_MAX : unpacked + overhead;
 }
 
-bool is_gzip(std::span<const std::byte> bytes) {
-  return bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b};
-}
-
-std::vector<std::byte> unpack_gzip(std::span<const std::byte> packed, std::string_view name,
-                                   std::size_t max_bytes) {
+// Unpacks until `enough` bytes are there, or to the end of `packed`.
+std::vector<std::byte> unpack(std::span<const std::byte> packed, std::string_view name, std::size_t max_bytes,
+                              std::size_t enough) {
   Inflater inflater(packed);
-  const std::size_t limit = one_more_than(max_bytes);
+  const std::size_t limit = std::min(enough, one_more_than(max_bytes));
   std::vector<std::byte> bytes(std::min(limit, stated_size(packed) + 1));  // one more, to see the end at once
   std::size_t size = 0;
-  for (;;) {
+  while (size < enough) {
     if (size == bytes.size()) grow(bytes, limit);
     const std::size_t before = inflater.position();
     const auto [status, produced] = inflater.run(std::span(bytes).subspan(size));
@@ -195,6 +148,45 @@ std::vector<std::byte> unpack_gzip(std::span<const std::byte> packed, std::strin
   }
   bytes.resize(size);
   return bytes;
+}
+
+}  // namespace
+
+std::vector<std::byte> read_raw_file(const std::filesystem::path& path, std::size_t max_bytes) {
+  InputFile file(path);
+  std::vector<std::byte> bytes;
+  append_rest(bytes, file, max_bytes);
+  return bytes;
+}
+
+std::vector<std::byte> read_file(const std::filesystem::path& path, const SizeInHeader& header) {
+  constexpr std::size_t kBeginning = 256 << 10;  // a gzip's own header may hold 64 KiB and names
+  InputFile file(path);
+  std::vector<std::byte> bytes(std::min(kBeginning, file.remaining().value_or(kBeginning)));
+  bytes.resize(file.read(bytes));
+  const std::string& name = file.name();
+  if (is_gzip(bytes)) {
+    const std::size_t whole = header.whole_bytes(unpack(bytes, name, SIZE_MAX, header.bytes), name);
+    append_rest(bytes, file, most_packed_bytes(whole));
+    return unpack(bytes, name, whole, SIZE_MAX);
+  }
+  const std::size_t whole =
+      header.whole_bytes(std::span(bytes).first(std::min(bytes.size(), header.bytes)), name);
+  const std::size_t stated = bytes.size() + file.remaining().value_or(0);
+  if (stated > whole)
+    throw Error(Fault::data, "{}: expected {} bytes, as its header says, found {}; fetch it again", name,
+                whole, stated);
+  append_rest(bytes, file, whole);
+  return bytes;
+}
+
+bool is_gzip(std::span<const std::byte> bytes) {
+  return bytes.size() >= 2 && bytes[0] == std::byte{0x1f} && bytes[1] == std::byte{0x8b};
+}
+
+std::vector<std::byte> unpack_gzip(std::span<const std::byte> packed, std::string_view name,
+                                   std::size_t max_bytes) {
+  return unpack(packed, name, max_bytes, SIZE_MAX);
 }
 
 std::span<const std::byte> ByteReader::take(std::size_t count, std::string_view what) {

@@ -1,10 +1,11 @@
-// The one checked reader of outside bytes. Every error is Error(data) in one line: file, place, what was
-// expected, what was found.
+// The one checked reader of outside bytes. Every error is one line: file, place, what was expected, what was
+// found. A file whose bytes the system does not hand out is CannotRead, all else is Error(data).
 #pragma once
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,12 +13,21 @@
 
 namespace lockstep {
 
-// The whole file. Refused if it is larger than `max_bytes`.
+// The whole file. Refused if it is larger than `max_bytes`, and what base/input_file.h refuses.
 std::vector<std::byte> read_raw_file(const std::filesystem::path& path, std::size_t max_bytes);
 
-// The whole file, unpacked if it is gzip (told by its first bytes, not by its name).
-// Refused if that is larger than `max_bytes`; never takes much more memory than that.
-std::vector<std::byte> read_file(const std::filesystem::path& path, std::size_t max_bytes);
+// How the first bytes of a file, unpacked, tell the size of all of it, unpacked.
+struct SizeInHeader {
+  std::size_t bytes;  // that are looked at
+  // Given the first bytes, fewer than `bytes` if the file ends before, and what errors call the file. Throws
+  // Error(data) if they are not such a header or if the size is past a limit.
+  std::function<std::size_t(std::span<const std::byte>, std::string_view)> whole_bytes;
+};
+
+// The whole file, unpacked if it is gzip (told by its first bytes, not by its name). Its header is judged
+// first. A plain file of another size than its header says is refused unread, unless it is shorter; a gzip is
+// refused where it unpacks to more.
+std::vector<std::byte> read_file(const std::filesystem::path& path, const SizeInHeader& header);
 
 bool is_gzip(std::span<const std::byte> bytes);
 

@@ -46,14 +46,14 @@ void expect_all_files(const fs::path& directory) {
 
 Dataset load(const fs::path& directory, const FilePair& names) {
   const fs::path images_path = find(directory, names.images), labels_path = find(directory, names.labels);
-  IdxImages images = parse_idx_images(read_file(images_path, kMaxIdxBytes), images_path.string());
+  IdxImages images = parse_idx_images(read_file(images_path, idx_images_size()), images_path.string());
   Dataset set{
       .channels = 1,
       .height = images.height,
       .width = images.width,
       .classes = kClasses,
       .pixels = std::move(images.pixels),
-      .labels = parse_idx_labels(read_file(labels_path, kMaxIdxBytes), labels_path.string(), kClasses)};
+      .labels = parse_idx_labels(read_file(labels_path, idx_labels_size()), labels_path.string(), kClasses)};
   if (set.labels.size() != images.count)
     throw Error(Fault::data, "{}: expected {} labels, as many as images in {}, found {}",
                 labels_path.string(), images.count, images_path.filename().string(), set.labels.size());

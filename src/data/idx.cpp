@@ -1,7 +1,6 @@
 #include "data/idx.h"
 
 #include "base/error.h"
-#include "base/file_reader.h"
 
 namespace lockstep::data {
 namespace {
@@ -31,6 +30,26 @@ std::size_t checked_product(const ByteReader& reader, std::size_t total, std::ui
   return total * size;
 }
 
+struct ImagesHeader {
+  std::uint32_t count, height, width;
+  std::size_t bytes;  // of all pixels
+};
+
+ImagesHeader read_images_header(ByteReader& reader) {
+  expect_magic(reader, kImagesMagic, "images of unsigned bytes");
+  const std::uint32_t count = read_size(reader, "a number of images");
+  const std::uint32_t height = read_size(reader, "an image height");
+  const std::uint32_t width = read_size(reader, "an image width");
+  return {count, height, width, checked_product(reader, checked_product(reader, count, height), width)};
+}
+
+std::uint32_t read_labels_header(ByteReader& reader) {
+  expect_magic(reader, kLabelsMagic, "labels of unsigned bytes");
+  const std::uint32_t count = read_size(reader, "a number of labels");
+  static_cast<void>(checked_product(reader, 1, count));
+  return count;
+}
+
 std::vector<std::uint8_t> read_rest(ByteReader& reader, std::size_t expected) {
   if (reader.remaining() != expected)
     throw Error(Fault::data,
@@ -42,26 +61,35 @@ std::vector<std::uint8_t> read_rest(ByteReader& reader, std::size_t expected) {
 
 }  // namespace
 
+SizeInHeader idx_images_size() {
+  return {4 * sizeof(std::uint32_t), [](std::span<const std::byte> header, std::string_view file) {
+            ByteReader reader(header, file);
+            const std::size_t pixels = read_images_header(reader).bytes;
+            return reader.offset() + pixels;
+          }};
+}
+
+SizeInHeader idx_labels_size() {
+  return {2 * sizeof(std::uint32_t), [](std::span<const std::byte> header, std::string_view file) {
+            ByteReader reader(header, file);
+            const std::size_t labels = read_labels_header(reader);
+            return reader.offset() + labels;
+          }};
+}
+
 IdxImages parse_idx_images(std::span<const std::byte> bytes, std::string_view file) {
   ByteReader reader(bytes, file);
-  expect_magic(reader, kImagesMagic, "images of unsigned bytes");
-  IdxImages images;
-  images.count = read_size(reader, "a number of images");
-  const std::uint32_t height = read_size(reader, "an image height");
-  const std::uint32_t width = read_size(reader, "an image width");
-  std::size_t total = checked_product(reader, images.count, height);
-  total = checked_product(reader, total, width);
-  images.height = static_cast<int>(height);
-  images.width = static_cast<int>(width);
-  images.pixels = read_rest(reader, total);
-  return images;
+  const ImagesHeader header = read_images_header(reader);
+  return {.count = header.count,
+          .height = static_cast<int>(header.height),
+          .width = static_cast<int>(header.width),
+          .pixels = read_rest(reader, header.bytes)};
 }
 
 std::vector<std::uint8_t> parse_idx_labels(std::span<const std::byte> bytes, std::string_view file,
                                            int classes) {
   ByteReader reader(bytes, file);
-  expect_magic(reader, kLabelsMagic, "labels of unsigned bytes");
-  const std::uint32_t count = read_size(reader, "a number of labels");
+  const std::uint32_t count = read_labels_header(reader);
   std::vector<std::uint8_t> labels = read_rest(reader, count);
   for (std::size_t i = 0; i < labels.size(); ++i)
     if (labels[i] >= classes)

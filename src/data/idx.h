@@ -7,10 +7,17 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file_reader.h"
+
 namespace lockstep::data {
 
-// No IDX file, unpacked, may be larger, so every size fits an int. Fashion-MNIST has 47 MB, EMNIST 640 MB.
+// No IDX file, unpacked, may hold more values, so every size fits an int. Fashion-MNIST has 47 MB, EMNIST 640
+// MB.
 constexpr std::size_t kMaxIdxBytes = std::size_t{1} << 30;
+
+// For read_file(): an IDX file is judged by its header before the rest is read or unpacked.
+SizeInHeader idx_images_size();
+SizeInHeader idx_labels_size();
 
 struct IdxImages {
   std::uint32_t count = 0;

@@ -8,9 +8,10 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/file_reader.h"
 #include "store/checkpoint_rules.h"
+#include "store/finite_values.h"
 #include "store/sealed_tensor_file.h"
+#include "store/tensor_file_reader.h"
 
 namespace lockstep::store {
 namespace {
@@ -108,6 +109,48 @@ void take_words(Checkpoint& into, std::map<std::string, std::string> metadata, s
   words.expect_end();
 }
 
+bool is_velocity(std::string_view tensor) { return tensor.starts_with(kVelocityPrefix); }
+
+// Where a tensor of the file belongs, by its name.
+std::vector<Tensor>& place_of(std::string_view tensor, Checkpoint& checkpoint) {
+  return is_velocity(tensor) ? checkpoint.velocity : checkpoint.parameters;
+}
+
+Tensor without_prefix(Tensor tensor) {
+  if (is_velocity(tensor.name)) tensor.name.erase(0, kVelocityPrefix.size());
+  return tensor;
+}
+
+// In a checkpoint the name of a model is data.
+std::vector<TensorShape> expected_parameters(const JobConfig& job, const ParametersOf& parameters_of,
+                                             std::string_view file) {
+  try {
+    return parameters_of(job);
+  } catch (const Error& error) {
+    throw Error(Fault::data, "{}: {}", file, error.what());
+  }
+}
+
+Checkpoint read_from(SealedReader reader, const ParametersOf& parameters_of) {
+  Checkpoint checkpoint;
+  take_words(checkpoint, reader.metadata(), reader.file());
+  for (const TensorShape& tensor : reader.tensors())
+    place_of(tensor.name, checkpoint).push_back(without_prefix({tensor.name, tensor.shape, {}}));
+  check_rules(checkpoint, Fault::data, reader.file());
+  if (parameters_of)
+    check_parameters(checkpoint, expected_parameters(checkpoint.config.job, parameters_of, reader.file()),
+                     reader.file());
+
+  checkpoint.parameters.clear();
+  checkpoint.velocity.clear();
+  for (Tensor& tensor : reader.read_values()) {
+    check_finite(tensor, reader.file());
+    std::vector<Tensor>& place = place_of(tensor.name, checkpoint);
+    place.push_back(without_prefix(std::move(tensor)));
+  }
+  return checkpoint;
+}
+
 }  // namespace
 
 TensorFile tensor_file_of(const Checkpoint& checkpoint) {
@@ -131,21 +174,13 @@ TensorFile tensor_file_of(const Checkpoint& checkpoint) {
   return file;
 }
 
-Checkpoint parse_checkpoint(std::span<const std::byte> bytes, std::string_view file) {
-  TensorFile parsed = parse_sealed_tensor_file(bytes, file);
-  Checkpoint checkpoint;
-  take_words(checkpoint, std::move(parsed.metadata), file);
-  for (Tensor& tensor : parsed.tensors) {
-    const bool velocity = tensor.name.starts_with(kVelocityPrefix);
-    if (velocity) tensor.name.erase(0, kVelocityPrefix.size());
-    (velocity ? checkpoint.velocity : checkpoint.parameters).push_back(std::move(tensor));
-  }
-  check_rules(checkpoint, Fault::data, file);
-  return checkpoint;
+Checkpoint read_checkpoint(const std::filesystem::path& file, const ParametersOf& parameters_of) {
+  return read_from(SealedReader(TensorFileReader(file)), parameters_of);
 }
 
-Checkpoint read_checkpoint(const std::filesystem::path& file) {
-  return parse_checkpoint(read_raw_file(file, kMaxTensorFileBytes), file.string());
+Checkpoint parse_checkpoint(std::span<const std::byte> bytes, std::string_view file,
+                            const ParametersOf& parameters_of) {
+  return read_from(SealedReader(TensorFileReader(bytes, file)), parameters_of);
 }
 
 }  // namespace lockstep::store

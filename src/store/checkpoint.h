@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,31 +23,49 @@ struct Checkpoint {
   std::int64_t step_in_epoch = 0;          // steps of it that are done
   double loss_sum = 0;                     // over the examples of these steps
   double seconds = 0;                      // spent on these steps
-  std::vector<FinishedEpoch> epochs = {};  // from epoch 1 on, at most to `epoch`
+  std::vector<FinishedEpoch> epochs = {};  // all before `epoch`
   std::vector<Tensor> parameters = {};     // in model order
   std::vector<Tensor> velocity = {};       // the same names and shapes, or empty without momentum
 };
 
 // Writes RUN/checkpoints/step-00000235.safetensors, atomically, and replaces one of the same step. Once it is
-// safe on disk all others go but the one of the step next below: those further below, and those of later
-// steps, which a run that went back has left. Throws Error(ours) naming the path; the others stay then.
+// safe on disk, those of earlier steps go but for the one next below. Those of later steps stay. Throws
+// Error(ours) naming the path; the others stay then.
 void write_checkpoint(const std::filesystem::path& run, const Checkpoint& checkpoint);
+
+// The parameters that a job's model has, in model order. Throws Error if there is no such model.
+using ParametersOf = std::function<std::vector<TensorShape>(const JobConfig&)>;
+
+struct SkippedCheckpoint {
+  std::filesystem::path file;
+  std::string why;  // a line without its end, which names the file
+};
 
 struct FoundCheckpoint {
   Checkpoint checkpoint;
   std::filesystem::path file;
-  std::vector<std::string> skipped;  // newer ones that were refused: why, a line each without its end
+  std::vector<SkippedCheckpoint> skipped;  // newer ones that were read and found damaged
 };
 
-// The newest of RUN/checkpoints that verifies; files of other names are not looked at.
-// Throws Error(data) if there is none: names the run, and why each was refused.
-FoundCheckpoint read_newest_checkpoint(const std::filesystem::path& run);
+// The newest of RUN/checkpoints that verifies; files of other names are not looked at. A file that cannot be
+// read may be whole, so it is not skipped: CannotRead names it. Throws Error(data) if there is none: names
+// the run, and why each was refused.
+FoundCheckpoint read_newest_checkpoint(const std::filesystem::path& run, const ParametersOf& parameters_of);
 
-// Throws Error(data) naming the file, the tensor or key, what was expected and found.
-Checkpoint read_checkpoint(const std::filesystem::path& file);
+// Gives each of them a name that no checkpoint has, so that none is read or replaced again and none is lost:
+// step-00000235.safetensors.damaged. Returns the new names. Requires: the run is locked. Throws Error(ours)
+// naming the file.
+std::vector<std::filesystem::path> set_aside(const std::vector<SkippedCheckpoint>& skipped);
 
-// The same for bytes in memory; `file` is what errors call them.
-Checkpoint parse_checkpoint(std::span<const std::byte> bytes, std::string_view file);
+// The header is judged before the values are read: its words by checkpoint_rules.h, its tensors by the job.
+// Throws Error(data) naming the file, the tensor or key, what was expected and found; CannotRead if the file
+// cannot be read.
+Checkpoint read_checkpoint(const std::filesystem::path& file, const ParametersOf& parameters_of);
+
+// The same for bytes in memory; `file` is what errors call them. Without `parameters_of` the model is not
+// looked at.
+Checkpoint parse_checkpoint(std::span<const std::byte> bytes, std::string_view file,
+                            const ParametersOf& parameters_of = nullptr);
 
 // What is written. Equal checkpoints give equal files.
 TensorFile tensor_file_of(const Checkpoint& checkpoint);

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/input_file.h"
 #include "store/checkpoint.h"
 
 namespace lockstep::store {
@@ -32,16 +33,29 @@ std::optional<std::int64_t> step_of(const std::string& name) {
 
 using Files = std::map<std::int64_t, fs::path, std::greater<>>;  // newest first
 
-Files files_in(const fs::path& directory, Fault fault) {
+enum class Purpose { reading, writing };
+
+// Directories, pipes and devices are not ours, whatever their name. Where the system does not tell what a
+// name of ours is, it may be a checkpoint: who writes leaves it alone, who reads gets CannotRead.
+bool is_file(const fs::directory_entry& entry, Purpose purpose) {
+  std::error_code error;
+  const bool regular = entry.is_regular_file(error);
+  if (error && purpose == Purpose::reading)
+    throw CannotRead(entry.path().string(), "look at the checkpoint", error.value());
+  return regular;
+}
+
+Files files_in(const fs::path& directory, Purpose purpose) {
   Files files;
   std::error_code error;
   fs::directory_iterator entry(directory, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    std::error_code ignored;  // what cannot be looked at is not ours
     const std::optional<std::int64_t> step = step_of(entry->path().filename().string());
-    if (step && entry->is_regular_file(ignored)) files.emplace(*step, entry->path());
+    if (step && is_file(*entry, purpose)) files.emplace(*step, entry->path());
   }
-  if (error) throw Error(fault, "{}: cannot list the checkpoints: {}", directory.string(), error.message());
+  if (error)
+    throw Error(purpose == Purpose::reading ? Fault::data : Fault::ours,
+                "{}: cannot list the checkpoints: {}", directory.string(), error.message());
   return files;
 }
 
@@ -52,12 +66,32 @@ void remove_file(const fs::path& file) {
 }
 
 // A file under another step's name would be taken for newer or older than it is.
-Checkpoint read_named(const fs::path& file, std::int64_t step) {
-  Checkpoint checkpoint = read_checkpoint(file);
+Checkpoint read_named(const fs::path& file, std::int64_t step, const ParametersOf& parameters_of) {
+  Checkpoint checkpoint = read_checkpoint(file, parameters_of);
   if (checkpoint.step != step)
     throw Error(Fault::data, "{}: expected step {} by its name, found {}", file.string(), step,
                 checkpoint.step);
   return checkpoint;
+}
+
+FoundCheckpoint newest_whole(const fs::path& run, const ParametersOf& parameters_of) {
+  std::vector<SkippedCheckpoint> skipped;
+  for (const auto& [step, file] : files_in(directory_of(run), Purpose::reading)) {
+    try {
+      return {
+          .checkpoint = read_named(file, step, parameters_of), .file = file, .skipped = std::move(skipped)};
+    } catch (const CannotRead&) {
+      throw;
+    } catch (const Error& error) {
+      if (error.fault() != Fault::data) throw;
+      skipped.push_back({file, error.what()});
+    }
+  }
+  std::vector<std::string> reasons;
+  for (const SkippedCheckpoint& one : skipped) reasons.push_back(one.why);
+  throw Error(Fault::data, "{}: expected a whole checkpoint in {}, found {}", run.string(),
+              directory_of(run).filename().string(),
+              reasons.empty() ? "none" : fmt::format("only damaged ones: {}", fmt::join(reasons, "; ")));
 }
 
 }  // namespace
@@ -70,25 +104,36 @@ void write_checkpoint(const fs::path& run, const Checkpoint& checkpoint) {
     throw Error(Fault::ours, "{}: cannot make the directory: {}", directory.string(), error.message());
   write_tensor_file(directory / name_of(checkpoint.step), tensor_file_of(checkpoint));
 
-  const Files files = files_in(directory, Fault::ours);
-  const auto before = files.upper_bound(checkpoint.step);
-  for (auto file = files.begin(); file != files.end(); ++file)
-    if (file->first != checkpoint.step && file != before) remove_file(file->second);
+  // Newest first: the one next below stays, so that there is an older one should this one be damaged.
+  const Files files = files_in(directory, Purpose::writing);
+  auto older = files.upper_bound(checkpoint.step);
+  if (older != files.end()) ++older;
+  for (; older != files.end(); ++older) remove_file(older->second);
 }
 
-FoundCheckpoint read_newest_checkpoint(const fs::path& run) {
-  std::vector<std::string> refused;
-  for (const auto& [step, file] : files_in(directory_of(run), Fault::data)) {
-    try {
-      return {.checkpoint = read_named(file, step), .file = file, .skipped = std::move(refused)};
-    } catch (const Error& error) {
-      if (error.fault() != Fault::data) throw;
-      refused.emplace_back(error.what());
-    }
+FoundCheckpoint read_newest_checkpoint(const fs::path& run, const ParametersOf& parameters_of) {
+  try {
+    return newest_whole(run, parameters_of);
+  } catch (const CannotRead& error) {
+    throw Error(error.fault(), "{}; it may be whole, so no older checkpoint is used: try again",
+                error.what());
   }
-  throw Error(Fault::data, "{}: expected a whole checkpoint in {}, found {}", run.string(),
-              directory_of(run).filename().string(),
-              refused.empty() ? "none" : fmt::format("only damaged ones: {}", fmt::join(refused, "; ")));
+}
+
+std::vector<fs::path> set_aside(const std::vector<SkippedCheckpoint>& skipped) {
+  std::vector<fs::path> names;
+  for (const SkippedCheckpoint& one : skipped) {
+    fs::path name = fmt::format("{}.damaged", one.file.string());
+    for (int number = 2; fs::exists(fs::symlink_status(name)); ++number)
+      name = fmt::format("{}.damaged-{}", one.file.string(), number);
+    std::error_code error;
+    fs::rename(one.file, name, error);
+    if (error)
+      throw Error(Fault::ours, "{}: cannot rename the damaged checkpoint: {}", one.file.string(),
+                  error.message());
+    names.push_back(std::move(name));
+  }
+  return names;
 }
 
 }  // namespace lockstep::store

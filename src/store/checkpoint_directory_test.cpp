@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/refusal_for_test.h"
 #include "store/checkpoint_for_test.h"
+#include "store/safetensors_header.h"
 
 namespace lockstep::store {
 namespace {
@@ -55,7 +57,7 @@ class CheckpointDirectory : public testing::Test {
   }
 
   std::string refusal() const {
-    return refusal_of(Fault::data, [&] { read_newest_checkpoint(run_); });
+    return refusal_of(Fault::data, [&] { read_newest_checkpoint(run_, parameters_for_test); });
   }
 
   fs::path run_;
@@ -68,18 +70,18 @@ std::string content_of(const fs::path& path) {
 
 TEST_F(CheckpointDirectory, TheNewestIsFound) {
   write({235, 470});
-  const FoundCheckpoint found = read_newest_checkpoint(run_);
+  const FoundCheckpoint found = read_newest_checkpoint(run_, parameters_for_test);
   EXPECT_EQ(found.file, file(470));
   EXPECT_EQ(found.checkpoint.step, 470);
   EXPECT_EQ(found.checkpoint.parameters.at(0).name, "z.weight");
   EXPECT_THAT(found.skipped, IsEmpty());
-  EXPECT_EQ(read_checkpoint(file(235)).step, 235);
+  EXPECT_EQ(read_checkpoint(file(235), parameters_for_test).step, 235);
 }
 
 TEST_F(CheckpointDirectory, KeepsTheNewestTwo) {
   write({9, 10, 99999999, 100000000, 100000001});
   EXPECT_THAT(names(), UnorderedElementsAre("step-100000000.safetensors", "step-100000001.safetensors"));
-  EXPECT_EQ(read_newest_checkpoint(run_).checkpoint.step, 100000001);
+  EXPECT_EQ(read_newest_checkpoint(run_, parameters_for_test).checkpoint.step, 100000001);
 }
 
 TEST_F(CheckpointDirectory, TheSameStepIsReplaced) {
@@ -87,7 +89,7 @@ TEST_F(CheckpointDirectory, TheSameStepIsReplaced) {
   Checkpoint again = checkpoint_for_test(470);
   again.loss_sum = 7;
   write_checkpoint(run_, again);
-  EXPECT_EQ(read_newest_checkpoint(run_).checkpoint.loss_sum, 7);
+  EXPECT_EQ(read_newest_checkpoint(run_, parameters_for_test).checkpoint.loss_sum, 7);
   EXPECT_EQ(names().size(), 2u);
 }
 
@@ -101,21 +103,115 @@ TEST_F(CheckpointDirectory, EqualCheckpointsAreEqualFiles) {
 TEST_F(CheckpointDirectory, ADamagedOneIsSkippedAndDescribed) {
   write({235, 470});
   flip_last_byte(470);
-  const FoundCheckpoint found = read_newest_checkpoint(run_);
+  const FoundCheckpoint found = read_newest_checkpoint(run_, parameters_for_test);
   EXPECT_EQ(found.file, file(235));
   EXPECT_EQ(found.checkpoint.step, 235);
   ASSERT_EQ(found.skipped.size(), 1u);
-  EXPECT_THAT(found.skipped[0],
+  EXPECT_EQ(found.skipped[0].file, file(470));
+  EXPECT_THAT(found.skipped[0].why,
               HasSubstr(file(470).string() + ": tensor \"velocity:a.bias\": expected hash \""));
-  EXPECT_EQ(found.skipped[0].find('\n'), std::string::npos);
+  EXPECT_EQ(found.skipped[0].why.find('\n'), std::string::npos);
 }
 
-TEST_F(CheckpointDirectory, ARunThatWentBackKeepsWhatItWrites) {
+TEST_F(CheckpointDirectory, ARunThatWentBackKeepsWhatItWritesAndWhatItSkipped) {
   write({235, 470});
   flip_last_byte(470);
+  const std::string damaged = content_of(file(470));
+  const fs::path aside = file(470).string() + ".damaged";
+  EXPECT_THAT(set_aside(read_newest_checkpoint(run_, parameters_for_test).skipped), ElementsAre(aside));
   write({300});
-  EXPECT_THAT(names(), UnorderedElementsAre("step-00000235.safetensors", "step-00000300.safetensors"));
-  EXPECT_EQ(read_newest_checkpoint(run_).checkpoint.step, 300);
+  EXPECT_THAT(names(), UnorderedElementsAre("step-00000235.safetensors", "step-00000300.safetensors",
+                                            "step-00000470.safetensors.damaged"));
+  const FoundCheckpoint found = read_newest_checkpoint(run_, parameters_for_test);
+  EXPECT_EQ(found.checkpoint.step, 300);
+  EXPECT_THAT(found.skipped, IsEmpty());
+  write({470, 705, 940});
+  EXPECT_EQ(names().size(), 3U);
+  EXPECT_EQ(content_of(aside), damaged);
+}
+
+TEST_F(CheckpointDirectory, OneThatWasSetAsideStaysWhenAnotherFollows) {
+  write({235, 470});
+  for (const char* const ending : {".damaged", ".damaged-2", ".damaged-3"}) {
+    flip_last_byte(470);
+    EXPECT_THAT(set_aside(read_newest_checkpoint(run_, parameters_for_test).skipped),
+                ElementsAre(fs::path(file(470).string() + ending)));
+    write({470});
+  }
+  EXPECT_EQ(names().size(), 5U);
+}
+
+TEST_F(CheckpointDirectory, LaterOnesStayWhenAnEarlierOneIsWritten) {
+  write({235, 470});
+  write({300});
+  EXPECT_EQ(names().size(), 3U);
+  EXPECT_TRUE(fs::exists(file(470)));
+}
+
+// What the system does not hand out may be whole: no older one takes its place.
+TEST_F(CheckpointDirectory, OneThatCannotBeReadIsNotSkipped) {
+  const std::string advice = "; it may be whole, so no older checkpoint is used: try again";
+  write({235, 470});
+  fs::remove(file(470));
+  fs::create_symlink("/proc/self/mem", file(470));  // opens, and reading its first bytes is an error
+  EXPECT_EQ(refusal_of(Fault::device, [&] { read_newest_checkpoint(run_, parameters_for_test); }),
+            file(470).string() + ": cannot read: Input/output error" + advice);
+  fs::remove(file(470));
+  fs::create_symlink(file(470), file(470));
+  EXPECT_EQ(refusal(), file(470).string() +
+                           ": cannot look at the checkpoint: Too many levels of symbolic links" + advice);
+  write({300});  // leaves it alone
+  EXPECT_TRUE(fs::is_symlink(file(470)));
+}
+
+// In a child process, which gives up the rights that would open any file.
+TEST_F(CheckpointDirectory, OneThatIsForbiddenIsNotSkipped) {
+  write({235, 470});
+  fs::permissions(run_, fs::perms{0755});
+  fs::permissions(file(470), fs::perms::none);
+  enum Outcome { as_promised = 0, skipped, another_error };
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    constexpr uid_t kNobody = 65534;
+    if (::geteuid() == 0 && ::setuid(kNobody) != 0) ::_exit(another_error);
+    try {
+      read_newest_checkpoint(run_, parameters_for_test);
+      ::_exit(skipped);
+    } catch (const Error& error) {
+      const bool told =
+          std::string_view(error.what()).find(": cannot open: Permission denied; it may be whole") !=
+          std::string_view::npos;
+      ::_exit(told && error.fault() == Fault::data ? as_promised : another_error);
+    }
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), as_promised);
+}
+
+// A file no memory holds, with a header whose hash is right.
+TEST_F(CheckpointDirectory, OneTooLargeForItsJobIsSkippedUnread) {
+  write({235});
+  TensorFile large = tensor_file_of(checkpoint_for_test(470));
+  SafetensorsHeader header{.tensors = {}, .metadata = large.metadata};
+  header.metadata.erase("hash");
+  std::uint64_t end = 0;
+  for (const Tensor& tensor : large.tensors) {
+    const std::uint64_t elements = std::uint64_t{1} << 31;
+    header.tensors.push_back({tensor.name, "F32", {elements, 1}, end, end + 4 * elements});
+    end += 4 * elements;
+  }
+  const std::string unsealed = safetensors_header_bytes(header);
+  header.metadata["hash"] = to_hex(hash128(std::as_bytes(std::span(unsealed))));
+  const std::string sealed = safetensors_header_bytes(header);
+  std::ofstream(file(470), std::ios::binary) << sealed;
+  fs::resize_file(file(470), sealed.size() + end);
+  const FoundCheckpoint found = read_newest_checkpoint(run_, parameters_for_test);
+  EXPECT_EQ(found.checkpoint.step, 235);
+  ASSERT_EQ(found.skipped.size(), 1U);
+  EXPECT_THAT(found.skipped[0].why, HasSubstr("parameters: expected tensor \"z.weight\" of shape [2, 1]"));
 }
 
 TEST_F(CheckpointDirectory, WithoutAWholeOneEachRefusalIsTold) {
@@ -134,9 +230,10 @@ TEST_F(CheckpointDirectory, WithoutAWholeOneEachRefusalIsTold) {
 TEST_F(CheckpointDirectory, AFileUnderAnotherStepsNameIsSkipped) {
   write({235});
   fs::copy_file(file(235), file(470));
-  const FoundCheckpoint found = read_newest_checkpoint(run_);
+  const FoundCheckpoint found = read_newest_checkpoint(run_, parameters_for_test);
   EXPECT_EQ(found.checkpoint.step, 235);
-  EXPECT_THAT(found.skipped, ElementsAre(file(470).string() + ": expected step 470 by its name, found 235"));
+  ASSERT_EQ(found.skipped.size(), 1U);
+  EXPECT_EQ(found.skipped[0].why, file(470).string() + ": expected step 470 by its name, found 235");
 }
 
 TEST_F(CheckpointDirectory, OtherFilesAreLeftAlone) {
@@ -150,7 +247,7 @@ TEST_F(CheckpointDirectory, OtherFilesAreLeftAlone) {
                                         "step-"};
   for (const std::string& name : others) std::ofstream(run_ / "checkpoints" / name) << "x";
   fs::create_directory(file(999));
-  EXPECT_THAT(read_newest_checkpoint(run_).skipped, IsEmpty());
+  EXPECT_THAT(read_newest_checkpoint(run_, parameters_for_test).skipped, IsEmpty());
   write({236, 237, 238});
   for (const std::string& name : others) EXPECT_EQ(content_of(run_ / "checkpoints" / name), "x") << name;
   EXPECT_TRUE(fs::is_directory(file(999)));

@@ -1,19 +1,18 @@
-// A small checkpoint with everything in it.
+// A small checkpoint with everything in it, and the parameters of its model.
 #pragma once
-#include <bit>
 #include <limits>
 
 #include "store/checkpoint.h"
 
 namespace lockstep::store {
 
+// Requires: 7 steps at least. Two epochs are finished, which takes an even number of them.
 inline Checkpoint checkpoint_for_test(std::int64_t step = 235) {
-  const float nan = std::bit_cast<float>(0x7fc12345u);
   return {.config = {.job = {.model = "mlp", .seed = ~std::uint64_t{0}, .momentum = 0.9f},
                      .machine = {.data_directory = "/a \"b\"\n"}},
           .step = step,
           .epoch = 3,
-          .step_in_epoch = 1,
+          .step_in_epoch = 2 - step % 2,
           .loss_sum = 0.1,
           .seconds = 5e-324,
           .epochs = {{.epoch = 1,
@@ -29,11 +28,15 @@ inline Checkpoint checkpoint_for_test(std::int64_t step = 235) {
                       .evaluation_seconds = std::numeric_limits<double>::max(),
                       .test_correct = 0,
                       .test_examples = std::numeric_limits<std::int64_t>::max(),
-                      .test_loss = std::numeric_limits<float>::infinity()}},
+                      .test_loss = std::numeric_limits<float>::max()}},
           .parameters = {{.name = "z.weight", .shape = {2, 1}, .values = {1.5f, -0.0f}},
-                         {.name = "a.bias", .shape = {1}, .values = {nan}}},
+                         {.name = "a.bias", .shape = {1}, .values = {-0x1.23456p-130f}}},
           .velocity = {{.name = "z.weight", .shape = {2, 1}, .values = {0x1p-149f, 2.0f}},
                        {.name = "a.bias", .shape = {1}, .values = {-1.0f}}}};
+}
+
+inline std::vector<TensorShape> parameters_for_test(const JobConfig&) {
+  return {{"z.weight", {2, 1}}, {"a.bias", {1}}};
 }
 
 }  // namespace lockstep::store

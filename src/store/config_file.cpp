@@ -64,6 +64,7 @@ std::string job_text(const JobConfig& job) {
       "[job]\n"
       "model = {}\n"
       "data = {}\n"
+      "data_sizes = {}\n"
       "seed = {}\n"
       "batch = {}\n"
       "lr = {}\n"
@@ -72,8 +73,9 @@ std::string job_text(const JobConfig& job) {
       "convolution = {}\n"
       "law = {}\n"
       "load = {}\n",
-      quoted(job.model), quoted(job.data), seed_text(job.seed), job.batch, exact(job.lr), exact(job.momentum),
-      job.epochs, quoted(arithmetic::name_of(job.convolution)), job.law, quoted(job.load));
+      quoted(job.model), quoted(job.data), quoted(to_text(job.data_sizes)), seed_text(job.seed), job.batch,
+      exact(job.lr), exact(job.momentum), job.epochs, quoted(arithmetic::name_of(job.convolution)), job.law,
+      quoted(job.load));
 }
 
 std::string machine_text(const MachineConfig& machine) {

@@ -7,12 +7,14 @@
 
 #include "arithmetic/algorithm.h"
 #include "base/hash.h"
+#include "store/data_sizes.h"
 
 namespace lockstep::store {
 
 struct JobConfig {
   std::string model = "lenet";
-  std::string data = {};  // hash of the data, 32 hex digits; empty until it is known
+  std::string data = {};      // hash of the data's bytes, 32 hex digits; empty until it is known
+  DataSizes data_sizes = {};  // not known in the configs of older versions
   std::uint64_t seed = 0;
   int batch = 256;
   float lr = 0.2f;

@@ -23,6 +23,7 @@ TEST(ConfigFile, TextIsFixed) {
             "[job]\n"
             "model = \"lenet\"\n"
             "data = \"\"\n"
+            "data_sizes = \"\"\n"
             "seed = 0\n"
             "batch = 256\n"
             "lr = 0.2\n"
@@ -44,24 +45,26 @@ TEST(ConfigFile, TextIsFixed) {
 }
 
 TEST(ConfigFile, EveryFieldComesBack) {
-  const RunConfig config{.job = {.model = "mlp",
-                                 .data = kHash,
-                                 .seed = 42,
-                                 .batch = 17,
-                                 .lr = 0.1f,
-                                 .momentum = 0.9f,
-                                 .epochs = 3,
-                                 .convolution = ConvolutionRule::fast,
-                                 .law = 2,
-                                 .load = std::string(32, 'f')},
-                         .machine = {.devices = {"cpu:0", "opencl:1"},
-                                     .shares = {3, 0.1},
-                                     .threads = 5,
-                                     .exchange = "star",
-                                     .shard_optimizer = true,
-                                     .timeout = 0.1,
-                                     .order = "layer",
-                                     .data_directory = "/a \"b\"\\c\n\x7f\u00e9"}};
+  const RunConfig config{
+      .job = {.model = "mlp",
+              .data = kHash,
+              .data_sizes = {.train = 6, .test = 5, .channels = 4, .height = 3, .width = 2, .classes = 1},
+              .seed = 42,
+              .batch = 17,
+              .lr = 0.1f,
+              .momentum = 0.9f,
+              .epochs = 3,
+              .convolution = ConvolutionRule::fast,
+              .law = 2,
+              .load = std::string(32, 'f')},
+      .machine = {.devices = {"cpu:0", "opencl:1"},
+                  .shares = {3, 0.1},
+                  .threads = 5,
+                  .exchange = "star",
+                  .shard_optimizer = true,
+                  .timeout = 0.1,
+                  .order = "layer",
+                  .data_directory = "/a \"b\"\\c\n\x7f\u00e9"}};
   EXPECT_EQ(parse_config(to_toml(config), "c.toml"), config);
 }
 
@@ -181,6 +184,10 @@ TEST(ConfigFile, ValuesOutOfRangeAreRefused) {
             "c.toml:3: job.convolution: expected \"fast\" or \"direct\", found \"dirct\"");
   EXPECT_EQ(refusal("[job]\ndata = 'abc'"),
             "c.toml:2: job.data: expected 32 hex digits, or nothing, found \"abc\"");
+  EXPECT_EQ(
+      refusal("[job]\ndata_sizes = '6 + 5'"),
+      "c.toml:2: job.data_sizes: expected sizes as \"60000 + 10000 pictures of 1x28x28, 10 classes\", or "
+      "nothing, found \"6 + 5\"");
   EXPECT_EQ(refusal("[machine]\ndevices = []"),
             "c.toml:2: machine.devices: expected at least one device, found none");
   EXPECT_EQ(refusal("[machine]\nshares = 3"),

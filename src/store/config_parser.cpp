@@ -67,6 +67,16 @@ void read_hash(std::string& into, const Value& value) {
   if (!into.empty() && !from_hex(into)) value.refuse("32 hex digits, or nothing", fmt::format("{:?}", into));
 }
 
+void read_data_sizes(DataSizes& into, const Value& value) {
+  std::string text;
+  read(text, value);
+  const std::optional<DataSizes> sizes = data_sizes_in(text);
+  if (!sizes)
+    value.refuse("sizes as \"60000 + 10000 pictures of 1x28x28, 10 classes\", or nothing",
+                 fmt::format("{:?}", text));
+  into = *sizes;
+}
+
 void read_integer(int& into, const Value& value, int least) {
   const toml::value<std::int64_t>* number = value.node.as_integer();
   if (number == nullptr) value.refuse_type("an integer");
@@ -171,6 +181,7 @@ std::vector<Section> known_sections() {
   return {{"job",
            {{"model", [](C& c, const V& v) { read(c.job.model, v); }},
             {"data", [](C& c, const V& v) { read_hash(c.job.data, v); }},
+            {"data_sizes", [](C& c, const V& v) { read_data_sizes(c.job.data_sizes, v); }},
             {"seed", [](C& c, const V& v) { read_seed(c.job.seed, v); }},
             {"batch", [](C& c, const V& v) { read_integer(c.job.batch, v, 1); }},
             {"lr", [](C& c, const V& v) { read_rate(c.job.lr, v); }},

@@ -1,6 +1,8 @@
 #include "store/safetensors_header.h"
 
 #include <algorithm>
+#include <cstring>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -194,6 +196,18 @@ class HeaderReader : public nlohmann::json_sax<Json> {
 
 }  // namespace
 
+std::uint64_t bytes_by_shape(const TensorEntry& entry, std::string_view file) {
+  constexpr std::uint64_t kLimit = std::numeric_limits<std::int64_t>::max();
+  std::uint64_t bytes = sizeof(float);
+  for (const std::uint64_t size : entry.shape) {
+    if (size > kLimit || (size != 0 && bytes > kLimit / size))
+      throw Error(Fault::data, "{}: tensor {:?}: expected a shape of at most {} bytes, found more", file,
+                  entry.name, kLimit);
+    bytes *= size;
+  }
+  return bytes;
+}
+
 SafetensorsHeader parse_safetensors_header(std::string_view text, std::string_view file) {
   if (!text.starts_with('{'))
     throw Error(Fault::data,
@@ -224,6 +238,14 @@ std::string safetensors_header_text(const SafetensorsHeader& header) {
   text += '}';
   text.resize((text.size() + 7) / 8 * 8, ' ');
   return text;
+}
+
+std::string safetensors_header_bytes(const SafetensorsHeader& header) {
+  const std::string text = safetensors_header_text(header);
+  const std::uint64_t size = text.size();
+  std::string bytes(sizeof(size), '\0');
+  std::memcpy(bytes.data(), &size, sizeof(size));
+  return bytes + text;
 }
 
 }  // namespace lockstep::store

@@ -21,6 +21,12 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
+// The only type of numbers that is read and written.
+constexpr std::string_view kFloat32 = "F32";
+
+// Bytes of a tensor of float32 by its shape. Throws Error(data) where that, or a size, passes 63 bits.
+std::uint64_t bytes_by_shape(const TensorEntry& entry, std::string_view file);
+
 // Throws Error(data) unless the text is JSON of exactly this form: no key twice, none missing, none unknown.
 // What the entries mean for each other and for the file is the caller's to check.
 SafetensorsHeader parse_safetensors_header(std::string_view text, std::string_view file);
@@ -28,5 +34,8 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, std::string_vi
 // Metadata first, then tensors by name; no whitespace but the padding to 8 bytes at the end.
 // Requires: names and metadata are UTF-8, no name twice.
 std::string safetensors_header_text(const SafetensorsHeader& header);
+
+// What a file begins with: the size of the text in 8 bytes, then the text.
+std::string safetensors_header_bytes(const SafetensorsHeader& header);
 
 }  // namespace lockstep::store

@@ -225,5 +225,24 @@ TEST(Safetensors, NamesStayOnOneLineInErrors) {
   EXPECT_THAT(refusal(R"({"a\nb":{}})", 0), HasSubstr(R"(tensor "a\nb")"));
 }
 
+TEST_F(Written, AFileOfAnotherSizeThanItsHeaderSaysIsRefusedUnread) {
+  write_tensor_file(path_,
+                    {.tensors = {{.name = "w", .shape = {2}, .values = {1.0f, -2.5f}}}, .metadata = {}});
+  const std::size_t header = tensor_file_header(read_tensor_file(path_)).size();
+  std::filesystem::resize_file(path_, header + (std::uintmax_t{1} << 35));  // takes no room on disk
+  EXPECT_EQ(refusal_of(Fault::data, [&] { read_tensor_file(path_); }),
+            path_.string() + ": expected 8 bytes of tensors after the header, found 34359738368");
+  std::filesystem::resize_file(path_, std::uintmax_t{1} << 40);
+  EXPECT_THAT(refusal_of(Fault::data, [&] { read_tensor_file(path_); }),
+              HasSubstr(": expected at most 68719476736 bytes after the header, found "));
+}
+
+TEST_F(Written, AHeaderLargerThanItsFileTakesNoMemory) {
+  std::ofstream(path_, std::ios::binary) << std::string("\x00\xe1\xf5\x05\0\0\0\0{}", 10);  // 100,000,000
+  EXPECT_EQ(
+      refusal_of(Fault::data, [&] { read_tensor_file(path_); }),
+      path_.string() + ": at byte 8: expected the header (100000000 bytes), found 2 bytes before the end");
+}
+
 }  // namespace
 }  // namespace lockstep::store

@@ -1,7 +1,6 @@
 #include "store/sealed_tensor_file.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,35 +18,36 @@ std::string hash_of_values(const Tensor& tensor) {
   return to_hex(hash128(std::as_bytes(std::span(tensor.values))));
 }
 
-// Requires: the metadata is without kHeaderHash.
-std::string hash_of_header(const TensorFile& file) {
-  const std::string header = tensor_file_header(file);
-  return to_hex(hash128(std::as_bytes(std::span(header))));
-}
+std::string hash_of_text(std::string_view text) { return to_hex(hash128(std::as_bytes(std::span(text)))); }
 
-void check_form(std::span<const std::byte> bytes, const TensorFile& parsed, std::string_view file) {
-  const std::string header = tensor_file_header(parsed);
-  const std::span<const std::byte> expected = std::as_bytes(std::span(header));
-  const auto [differs, found] = std::mismatch(expected.begin(), expected.end(), bytes.begin(), bytes.end());
-  if (differs != expected.end())
+void check_form(const TensorFileReader& reader) {
+  const std::string expected = safetensors_header_bytes(reader.header());
+  const std::string& found = reader.header_bytes();
+  const auto [differs, other] = std::ranges::mismatch(expected, found);
+  if (differs != expected.end() || other != found.end())
     throw Error(
         Fault::data,
         "{}: at byte {}: expected the header in the form Lockstep writes, found another; it is damaged "
         "or of another program",
-        file, differs - expected.begin());
+        reader.file(), differs - expected.begin());
 }
 
-// Takes the hash out of the metadata and holds it against what the bytes give.
-void check_hash(TensorFile& parsed, const std::string& key, std::string_view what, std::string_view file,
-                auto hash) {
-  const auto stored = parsed.metadata.extract(key);
+std::string take_hash(std::map<std::string, std::string>& metadata, const std::string& key,
+                      std::string_view what, std::string_view file) {
+  auto stored = metadata.extract(key);
   if (!stored)
     throw Error(Fault::data, "{}: {}: expected its hash as {:?} in __metadata__, found none", file, what,
                 key);
-  const std::string found = hash();
-  if (stored.mapped() != found)
+  return std::move(stored.mapped());
+}
+
+std::string described(const std::string& tensor) { return fmt::format("tensor {:?}", tensor); }
+
+void check_hash(const std::string& expected, const std::string& found, std::string_view what,
+                std::string_view file) {
+  if (expected != found)
     throw Error(Fault::data, "{}: {}: expected hash {:?}, found {:?}; the file is damaged", file, what,
-                stored.mapped(), found);
+                expected, found);
 }
 
 }  // namespace
@@ -57,21 +57,34 @@ void seal(TensorFile& file) {
     check(file.metadata.emplace(key, std::move(hash)).second, "metadata {:?} is taken", key);
   };
   for (const Tensor& tensor : file.tensors) add(kTensorHash + tensor.name, hash_of_values(tensor));
-  add(kHeaderHash, hash_of_header(file));
+  add(kHeaderHash, hash_of_text(tensor_file_header(file)));
+}
+
+SealedReader::SealedReader(TensorFileReader reader)
+    : reader_(std::move(reader)), metadata_(reader_.metadata()) {
+  check_form(reader_);
+  const std::string stored = take_hash(metadata_, kHeaderHash, "header", file());
+  SafetensorsHeader hashed = reader_.header();
+  hashed.metadata = metadata_;
+  check_hash(stored, hash_of_text(safetensors_header_bytes(hashed)), "header", file());
+  for (const TensorShape& tensor : tensors())
+    hashes_.push_back(take_hash(metadata_, kTensorHash + tensor.name, described(tensor.name), file()));
+  const auto more = metadata_.lower_bound(kTensorHash);
+  if (more != metadata_.end() && more->first.starts_with(kTensorHash))
+    throw Error(Fault::data, "{}: expected a tensor for every hash, found {:?} and no such tensor", file(),
+                more->first);
+}
+
+std::vector<Tensor> SealedReader::read_values() {
+  std::vector<Tensor> values = reader_.read_values();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    check_hash(hashes_[i], hash_of_values(values[i]), described(values[i].name), file());
+  return values;
 }
 
 TensorFile parse_sealed_tensor_file(std::span<const std::byte> bytes, std::string_view file) {
-  TensorFile parsed = parse_tensor_file(bytes, file);
-  check_form(bytes, parsed, file);
-  check_hash(parsed, kHeaderHash, "header", file, [&] { return hash_of_header(parsed); });
-  for (const Tensor& tensor : parsed.tensors)
-    check_hash(parsed, kTensorHash + tensor.name, fmt::format("tensor {:?}", tensor.name), file,
-               [&] { return hash_of_values(tensor); });
-  const auto more = parsed.metadata.lower_bound(kTensorHash);
-  if (more != parsed.metadata.end() && more->first.starts_with(kTensorHash))
-    throw Error(Fault::data, "{}: expected a tensor for every hash, found {:?} and no such tensor", file,
-                more->first);
-  return parsed;
+  SealedReader reader(TensorFileReader(bytes, file));
+  return {.tensors = reader.read_values(), .metadata = reader.metadata()};
 }
 
 }  // namespace lockstep::store

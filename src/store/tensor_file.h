@@ -17,13 +17,17 @@ struct Tensor {
   std::vector<float> values;  // as many as shape says
 };
 
+struct TensorShape {
+  std::string name;
+  std::vector<std::int64_t> shape;
+
+  bool operator==(const TensorShape&) const = default;
+};
+
 struct TensorFile {
   std::vector<Tensor> tensors;                  // in file order
   std::map<std::string, std::string> metadata;  // safetensors' __metadata__
 };
-
-// More than the memory it would have to fit in.
-constexpr std::size_t kMaxTensorFileBytes = std::size_t{64} << 30;
 
 // The bytes of the file in front of the values: the header's size and its text. Equal content gives equal
 // bytes.
@@ -33,7 +37,8 @@ std::string tensor_file_header(const TensorFile& file);
 // Equal content gives equal bytes. Throws Error(ours) naming the path.
 void write_tensor_file(const std::filesystem::path& path, const TensorFile& file);
 
-// Checks every rule of the format. Throws Error(data) naming the file, the tensor and the rule.
+// Checks every rule of the format. Throws Error(data) naming the file, the tensor and the rule. Takes as much
+// memory as the file says its tensors need: store/tensor_file_reader.h lets the caller judge that first.
 TensorFile read_tensor_file(const std::filesystem::path& path);
 
 // The same for bytes in memory; `file` is what errors call them.

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "model/zoo.h"
+#include "store/checkpoint_rules.h"
 
 namespace lockstep::train {
 namespace {
@@ -47,7 +48,9 @@ store::Checkpoint checkpoint_of(const TrainState& state, const model::Model& mod
           .velocity = tensors_of(state.velocity, model)};
 }
 
-TrainState state_of(const store::Checkpoint& checkpoint, const model::Model& model, std::string_view file) {
+TrainState state_of(const store::Checkpoint& checkpoint, const model::Model& model,
+                    const store::DataSizes& sizes, std::string_view file) {
+  store::check_data(checkpoint, sizes, Fault::data, file);
   TrainState state{.weights = numbers_of(checkpoint.parameters, model, file),
                    .velocity = {},
                    .step = checkpoint.step,
@@ -62,6 +65,22 @@ TrainState state_of(const store::Checkpoint& checkpoint, const model::Model& mod
                 checkpoint.config.job.momentum == 0 ? "no velocity" : "a velocity",
                 checkpoint.config.job.momentum);
   return state;
+}
+
+std::vector<store::TensorShape> parameter_shapes(const store::JobConfig& config) {
+  std::vector<store::TensorShape> shapes;
+  for (const model::Parameter& parameter : model::parameters_of(model_of(config)))
+    shapes.push_back({parameter.name, parameter.shape});
+  return shapes;
+}
+
+store::DataSizes sizes_of(const data::Split& data) {
+  return {.train = static_cast<std::int64_t>(data.train.size()),
+          .test = static_cast<std::int64_t>(data.test.size()),
+          .channels = data.train.channels,
+          .height = data.train.height,
+          .width = data.train.width,
+          .classes = data.train.classes};
 }
 
 model::Model model_of(const store::JobConfig& config) {

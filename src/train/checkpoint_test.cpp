@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/refusal_for_test.h"
 #include "base/same_bits_for_test.h"
 #include "model/zoo.h"
 
@@ -18,8 +19,13 @@ TrainState some_state() {
   state.seconds = 0.25;
   state.epochs.resize(1);
   state.epochs[0].epoch = 1;
+  state.epochs[0].test_examples = 100;
   return state;
 }
+
+// Four steps an epoch, as some_state() has them.
+const store::DataSizes kSizes{
+    .train = 1000, .test = 100, .channels = 1, .height = 28, .width = 28, .classes = 10};
 
 store::RunConfig config() {
   store::RunConfig c;
@@ -30,7 +36,8 @@ store::RunConfig config() {
 
 TEST(TrainCheckpoint, AStateComesBackFromItsCheckpoint) {
   const TrainState state = some_state();
-  const TrainState back = state_of(checkpoint_of(state, model::mlp(), config()), model::mlp(), "file");
+  const TrainState back =
+      state_of(checkpoint_of(state, model::mlp(), config()), model::mlp(), kSizes, "file");
   EXPECT_THAT(back.weights, SameBits(state.weights));
   EXPECT_THAT(back.velocity, SameBits(state.velocity));
   EXPECT_EQ(back.step, 7);
@@ -43,13 +50,51 @@ TEST(TrainCheckpoint, AStateComesBackFromItsCheckpoint) {
 
 TEST(TrainCheckpoint, RefusesAnotherModelsTensors) {
   const store::Checkpoint checkpoint = checkpoint_of(some_state(), model::mlp(), config());
-  EXPECT_THROW(state_of(checkpoint, model::lenet(), "file"), Error);
+  EXPECT_THROW(state_of(checkpoint, model::lenet(), kSizes, "file"), Error);
   store::Checkpoint renamed = checkpoint;
   renamed.parameters[1].name = "other";
-  EXPECT_THROW(state_of(renamed, model::mlp(), "file"), Error);
+  EXPECT_THROW(state_of(renamed, model::mlp(), kSizes, "file"), Error);
   store::Checkpoint without = checkpoint;
   without.velocity.clear();
-  EXPECT_THROW(state_of(without, model::mlp(), "file"), Error);
+  EXPECT_THROW(state_of(without, model::mlp(), kSizes, "file"), Error);
+}
+
+TEST(TrainCheckpoint, RefusesAPlaceThatItsDataDoesNotHave) {
+  const store::Checkpoint checkpoint = checkpoint_of(some_state(), model::mlp(), config());
+  const auto refusal = [&](const store::DataSizes& sizes) {
+    return refusal_of(Fault::data, [&] { state_of(checkpoint, model::mlp(), sizes, "file"); });
+  };
+  store::DataSizes sizes = kSizes;
+  sizes.train = 1025;
+  EXPECT_EQ(refusal(sizes), "file: step: expected step 3 of epoch 2, with 5 steps an epoch, found 7");
+  sizes.train = 768;
+  EXPECT_EQ(refusal(sizes),
+            "file: step_in_epoch: expected a whole number below 3, the steps of an epoch, found 3");
+  sizes = kSizes;
+  sizes.test = 101;
+  EXPECT_EQ(refusal(sizes), "file: finished epoch 1: test_examples: expected 101, found 100");
+}
+
+TEST(TrainCheckpoint, ParametersHaveTheirModelsShapes) {
+  const std::vector<store::TensorShape> shapes = parameter_shapes({.model = "mlp"});
+  ASSERT_EQ(shapes.size(), 4U);
+  EXPECT_EQ(shapes[0], (store::TensorShape{"linear1.weight", {256, 784}}));
+  EXPECT_THROW(parameter_shapes({.model = "none"}), Error);
+}
+
+TEST(SizesOf, AreCountsAndShapes) {
+  const data::Dataset train{.channels = 1,
+                            .height = 2,
+                            .width = 3,
+                            .classes = 4,
+                            .pixels = std::vector<std::uint8_t>(12),
+                            .labels = {0, 0}};
+  data::Dataset test = train;
+  test.pixels.resize(6);
+  test.labels.resize(1);
+  EXPECT_EQ(to_text(sizes_of({train, test})), "2 + 1 pictures of 1x2x3, 4 classes");
+  EXPECT_EQ(to_text(sizes_of({test, train})), "1 + 2 pictures of 1x2x3, 4 classes");
+  EXPECT_EQ(hash_of(data::Split{train, test}), hash_of(data::Split{test, train}));
 }
 
 TEST(ModelOf, HasTheConfigsRuleForConvolutions) {

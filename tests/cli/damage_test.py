@@ -3,8 +3,10 @@
 import copy
 import gzip
 import json
-import resource
+import os
 import shutil
+import struct
+import subprocess
 import unittest
 
 import tensors
@@ -35,7 +37,7 @@ class DamagedDataTest(ProgramTest):
     def test_one_byte_too_many(self):
         with (self.data / IMAGES).open("ab") as file:
             file.write(b"x")
-        self.assert_data_refused(self.data / IMAGES, "expected 401408 bytes", "found 401409")
+        self.assert_data_refused(self.data / IMAGES, "expected 401424 bytes", "found 401425")
 
     def test_wrong_magic(self):
         (self.data / IMAGES).write_bytes(idx_images(1, bytes(784), magic=0x802))
@@ -69,9 +71,10 @@ class DamagedDataTest(ProgramTest):
                                  ("garbled", garbled, ("damaged gzip",)),
                                  ("trailing bytes", good + b"more", ("end of the gzip", "4 bytes more")),
                                  ("past its header", gzip.compress(content + bytes(1 << 20)),
-                                  ("expected 401408 bytes", "found 1449984")),
-                                 ("past the limit", zeros * 17,
-                                  ("at most 1073741824", "found"))):
+                                  ("expected at most 401424 bytes", "unpacks to more")),
+                                 ("past the limit", gzip.compress(idx_images(1 << 21, b"")) + zeros * 24,
+                                  ("at most 1073741824", "found")),
+                                 ("no header", zeros * 17, ("0x00000803", "found 0x00000000"))):
             with self.subTest(name=name):
                 packed.write_bytes(bad)
                 self.assert_data_refused(packed, *words)
@@ -81,11 +84,74 @@ class DamagedDataTest(ProgramTest):
 
 class MemoryTest(ProgramTest):
     def test_data_that_does_not_fit(self):
-        with (self.data / IMAGES).open("wb") as file:
-            file.truncate(1 << 30)
-        done = self.run_program("train", "--data", self.data, "--threads", 1,
-                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30)))
+        count = (1 << 30) // 784
+        (self.data / IMAGES).write_bytes(idx_images(count, b""))
+        with (self.data / IMAGES).open("r+b") as file:
+            file.truncate(16 + count * 784)
+        done = self.run_program("train", "--data", self.data, "--threads", 1, **self.limited(1 << 30))
         self.assert_refused_before_start(done, 4, "out of memory")
+
+
+class EndlessTest(ProgramTest):
+    """Files that are no files, that never end, or that no memory holds: refused at once, in 1 GB."""
+
+    def refuse(self, file, *words):
+        limit = self.limited(1 << 30)
+        for arguments in (("eval", file, "--data", self.data, "--threads", 1),
+                          ("train", "mlp", "--data", self.data, "--load", file, "--threads", 1),
+                          ("train", "mlp", "--data", self.data, "--config", file, "--threads", 1)):
+            self.assert_refused_before_start(self.run_program(*arguments, **limit), 3, file, *words)
+
+    def refuse_data(self, *words):
+        done = self.run_program("train", "--data", self.data, "--threads", 1, **self.limited(1 << 30))
+        self.assert_refused_before_start(done, 3, IMAGES, *words)
+
+    def test_a_fifo(self):
+        fifo = self.folder / "fifo"
+        os.mkfifo(fifo)
+        self.refuse(fifo, "expected a file", "found a FIFO")
+        (self.data / IMAGES).unlink()
+        os.mkfifo(self.data / IMAGES)
+        self.refuse_data("expected a file", "found a FIFO")
+
+    def test_a_device(self):
+        self.refuse("/dev/zero", "expected a file", "found a device")
+        (self.data / IMAGES).unlink()
+        (self.data / IMAGES).symlink_to("/dev/zero")
+        self.refuse_data("expected a file", "found a device")
+
+    def test_a_sparse_file(self):
+        sparse = self.folder / "sparse"
+        with sparse.open("wb") as file:
+            file.truncate(6 << 30)
+        self.refuse(sparse, "expected", "found")
+        for name in (IMAGES, IMAGES + ".gz"):
+            (self.data / IMAGES).rename(self.data / name)
+            with (self.data / name).open("r+b") as file:
+                file.truncate(6 << 30)
+            self.refuse_data("expected", "found 6442450944")
+
+    def test_a_sparse_file_with_a_header_that_fits(self):
+        elements = 6 << 28
+        header = {"linear1.weight": {"dtype": "F32", "shape": [elements], "data_offsets": [0, 4 * elements]}}
+        sparse = self.folder / "sparse"
+        tensors.write(sparse, header, b"")
+        with sparse.open("r+b") as file:
+            file.truncate(sparse.stat().st_size + 4 * elements)
+        for arguments in (("eval", sparse, "--model", "mlp"), ("train", "mlp", "--load", sparse)):
+            done = self.run_program(*arguments, "--data", self.data, "--threads", 1, **self.limited(1 << 30))
+            self.assert_refused_before_start(done, 3, sparse, "linear1.weight", "expected shape [256, 784]")
+
+    def test_standard_input_is_read_though_it_is_a_pipe(self):
+        run = self.folder / self.train("mlp", "--epochs", 1, "--out", "run")["run"]
+        process = self.start_program("eval", "/dev/stdin", "--data", self.data, "--json", stdin=subprocess.PIPE)
+        process.stdin.buffer.write((run / "weights.safetensors").read_bytes())
+        stdout, stderr = process.communicate()
+        self.assertEqual((process.returncode, stderr), (0, ""))
+        self.assertEqual(stdout, self.run_program("eval", "run", "--json").stdout)
+        with open("/dev/zero", "rb") as zeros:
+            process = self.start_program("eval", "/dev/stdin", "--data", self.data, stdin=zeros)
+            self.assertIn("expected a header", process.communicate()[1])
 
 
 class DamagedWeightsTest(ProgramTest):
@@ -116,6 +182,20 @@ class DamagedWeightsTest(ProgramTest):
         self.assert_weights_refused("JSON")
         self.bad.write_bytes(b"\0\0\0")
         self.assert_weights_refused("header's size")
+
+    def test_flipped_bits_in_the_tensors(self):
+        for at in range(0, len(self.values), 81_001):
+            values = bytearray(self.values)
+            values[at] ^= 1 << at % 8
+            tensors.write(self.bad, self.header, values)
+            self.assert_weights_refused("expected weights with hash", "damaged")
+
+    def test_numbers_that_are_not_finite(self):
+        del self.header["__metadata__"]["weights"]  # nothing vouches for the rest
+        tensors.write(self.bad, self.header, self.values[:-4] + b"\0\0\x80\xff")
+        self.assert_weights_refused("linear2.bias", "[9]", "-inf")
+        tensors.write(self.bad, self.header, b"\0\0\xc0\x7f" + self.values[4:])
+        self.assert_weights_refused("linear1.weight", "[0, 0]", "nan")
 
     def test_a_name_twice(self):
         text = json.dumps(self.header)
@@ -168,13 +248,17 @@ class DivergenceTest(ProgramTest):
         self.assertEqual({file.name for file in run.iterdir()},
                          {"config.toml", "results.csv", "metrics.jsonl", "hashes.csv", "checkpoints"})
 
-    def test_weights_that_are_not_finite(self):
+    def test_weights_too_large_to_compute_with(self):
         run = self.folder / self.train("mlp", "--epochs", 1, "--out", "good")["run"]
         header, values = tensors.read(run / "weights.safetensors")
+        del header["__metadata__"]["weights"]
         bad = self.folder / "bad.safetensors"
-        tensors.write(bad, header, b"\0\0\xc0\x7f" + values[4:])
+        tensors.write(bad, header, struct.pack("<f", 3e38) * 784 + values[784 * 4:])
         done = self.run_program("train", "mlp", "--data", self.data, "--load", bad)
-        self.assert_refused(done, 5, "step 1", "the output of linear1", "example 0")
+        said = self.messages(done.stderr)
+        self.assertEqual((done.returncode, len(said)), (5, 2), done.stderr)
+        for word in ("step 1", "the output of linear1", "example 0"):
+            self.assertIn(word, said[1])
         done = self.run_program("eval", bad, "--data", self.data, "--json")
         self.assertIsNone(json.loads(done.stdout)["loss"])
 

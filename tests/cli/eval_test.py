@@ -10,8 +10,11 @@ from program import ProgramTest
 
 class EvalTest(ProgramTest):
     def evaluate(self, *arguments):
+        return self.evaluate_saying("", *arguments)
+
+    def evaluate_saying(self, said, *arguments):
         done = self.run_program("eval", "--json", *arguments)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual((done.returncode, done.stderr), (0, said))
         return json.loads(done.stdout)
 
     def test_it_repeats_the_last_evaluation_of_the_training(self):
@@ -44,7 +47,10 @@ class EvalTest(ProgramTest):
         header, values = tensors.read(run / "weights.safetensors")
         del header["__metadata__"]
         tensors.write(bare, header, values)
-        self.assertEqual(self.evaluate(bare, "--data", self.data, "--model", "mlp"), expected)
+        said = f"{bare}: the file holds no hash of its weights; nothing vouches for them\n"
+        self.assertEqual(self.evaluate_saying(said, bare, "--data", self.data, "--model", "mlp"), expected)
+        done = self.run_program("train", "mlp", "--data", self.data, "--epochs", 1, "--load", bare)
+        self.assertEqual((done.returncode, self.messages(done.stderr)[0] + "\n"), (0, said))
         self.assert_refused(self.run_program("eval", bare, "--data", self.data), 3, "conv1.weight", "lenet")
 
     def test_another_model_is_refused(self):

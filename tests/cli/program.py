@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import resource
 import subprocess
 import tempfile
 import unittest
@@ -41,9 +42,9 @@ class ProgramTest(unittest.TestCase):
         return subprocess.run(command_line(arguments), cwd=self.folder, text=True, check=False,
                               stdin=subprocess.DEVNULL, timeout=TIMEOUT, env=self.environment(**(env or {})), **options)
 
-    def start_program(self, *arguments):
+    def start_program(self, *arguments, stdin=subprocess.DEVNULL):
         process = subprocess.Popen(command_line(arguments), cwd=self.folder, text=True,
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    env=self.environment())
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
@@ -72,6 +73,10 @@ class ProgramTest(unittest.TestCase):
     def assert_refused_before_start(self, done, code, *words):
         self.assert_refused(done, code, *words)
         self.assertFalse((self.folder / "runs").exists())
+
+    def limited(self, memory):
+        """Options for run_program(): it gets so many bytes of address space."""
+        return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory))}
 
     def assert_nothing_half_written(self):
         self.assertEqual(list(self.folder.rglob("*.tmp-*")), [])

@@ -6,6 +6,7 @@ import signal
 import time
 import unittest
 
+from pictures import TEST, TRAIN, idx_images, idx_labels
 from program import ProgramTest
 
 JOB = ("mlp", "--epochs", 30, "--momentum", "0.5")
@@ -27,7 +28,7 @@ class ResumeTest(ProgramTest):
         self.assertEqual(columns[0], columns[1])
         steps = [line for line in self.run_file(run, "metrics.jsonl").splitlines() if b"global_step" in line]
         self.assertEqual(len(steps), 60)
-        self.assertEqual(len(list((self.folder / run / "checkpoints").iterdir())), 2)
+        self.assertEqual(len(list((self.folder / run / "checkpoints").glob("*.safetensors"))), 2)
         self.assert_nothing_half_written()
 
     def start(self, run, *arguments):
@@ -74,6 +75,9 @@ class ResumeTest(ProgramTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(newest.name, done.stderr)
         self.assert_as_whole("run")
+        aside = newest.with_name(newest.name + ".damaged")
+        self.assertIn(f"kept the skipped checkpoint as run/checkpoints/{aside.name}\n", done.stderr)
+        self.assertEqual(aside.read_bytes(), damaged)
         before = {}
         for file in (self.folder / "other/checkpoints").iterdir():
             file.write_bytes(file.read_bytes()[:-1])
@@ -83,6 +87,32 @@ class ResumeTest(ProgramTest):
         self.assert_refused(done, 3, "other", "checkpoint")
         self.assertEqual(before, {file: file.read_bytes() if file.is_file() else None
                                   for file in (self.folder / "other").rglob("*.*")})
+
+    def test_a_checkpoint_that_cannot_be_read_stops_it_and_stays(self):
+        self.train("mlp", "--epochs", 3, "--momentum", "0.5", "--out", "run")
+        newest = max((self.folder / "run/checkpoints").iterdir())
+        content = newest.read_bytes()
+        newest.unlink()
+        newest.symlink_to("/proc/self/mem")  # opens, and reading its first bytes is an I/O error
+        done = self.run_program("train", "--resume", "run", "--epochs", 30)
+        self.assert_refused(done, 4, newest.name, "cannot read", "Input/output error")
+        self.assertTrue(newest.is_symlink())
+        newest.unlink()
+        newest.write_bytes(content)
+        self.train("--resume", "run", "--epochs", 30)
+        self.assert_as_whole("run")
+
+    def test_a_checkpoint_that_no_memory_holds_is_skipped(self):
+        self.train("mlp", "--epochs", 3, "--momentum", "0.5", "--out", "run")
+        newest = max((self.folder / "run/checkpoints").iterdir())
+        for make in (lambda file: file.truncate(50 << 30), lambda file: (file.truncate(0), file.truncate(50 << 30))):
+            with newest.open("r+b") as file:
+                make(file)
+            done = self.run_program("train", "--resume", "run", "--epochs", 3, "--threads", 1, **self.limited(4 << 30))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"skipped run/checkpoints/{newest.name}: ", done.stderr)
+        self.train("--resume", "run", "--epochs", 30)
+        self.assert_as_whole("run")
 
     def test_a_part_that_is_not_recorded_leaves_no_hole(self):
         self.train("mlp", "--epochs", 2, "--momentum", "0.5", "--out", "run")
@@ -102,6 +132,28 @@ class ResumeTest(ProgramTest):
         if begun > 1:
             self.assert_refused(self.run_program("train", "--resume", "run", "--epochs", begun - 1), 2, "--epochs")
         self.train("--resume", "run", "--epochs", max(begun, 1))
+
+    def test_data_of_equal_bytes_and_other_sizes_is_refused(self):
+        for name, train, test in (("one", 200, 100), ("other", 100, 200)):
+            folder = self.folder / name
+            folder.mkdir()
+            for (images, labels), count in ((TRAIN, train), (TEST, test)):
+                (folder / images).write_bytes(idx_images(count, bytes(count * 784)))
+                (folder / labels).write_bytes(idx_labels(bytes(count)))
+        trained = self.run_program("train", "mlp", "--data", "one", "--epochs", 1, "--out", "run", "--json")
+        self.assertEqual(trained.returncode, 0, trained.stderr)
+        words = ("200 + 100 pictures", "100 + 200 pictures")
+        done = self.run_program("train", "--resume", "run", "--epochs", 2, "--data", "other")
+        self.assert_refused(done, 3, "other", *words)
+        self.assert_refused(self.run_program("diff", "run", "run", "--data", "other"), 3, "other", *words)
+        config = (self.folder / "run/config.toml").read_text()
+        self.assertIn('data_sizes = "200 + 100 pictures of 1x28x28, 10 classes"\n', config)
+        # A config of an older version has no sizes: the hash alone decides, and the weights are the same.
+        lines = [line for line in config.splitlines() if not line.startswith("data_sizes")]
+        (self.folder / "old.toml").write_text("\n".join(lines))
+        again = self.run_program("train", "--config", "old.toml", "--out", "again", "--json")
+        self.assertEqual(again.returncode, 0, again.stderr)
+        self.assertEqual(self.run_file("again", "weights.safetensors"), self.run_file("run", "weights.safetensors"))
 
     def test_two_cannot_go_on_with_one_run(self):
         process = self.start("run", "--timeout", "100", "--drill", "hang@9:cpu:0")

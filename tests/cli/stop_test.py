@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Ctrl-C and termination: the first ends at a step boundary and saves, the second ends at once."""
 import json
-import os
 import pathlib
 import signal
+import subprocess
 import time
 import unittest
 
@@ -33,10 +33,10 @@ class StopTest(ProgramTest):
         self.content = self.last_file.read_bytes()
 
     def start_held(self):
-        """A training that is ready for signals and waits for its last file, which is a pipe."""
+        """A training that is ready for signals and waits for its last file, which is its standard input, a pipe."""
         self.last_file.unlink()
-        os.mkfifo(self.last_file)
-        process = self.start_program("train", "mlp", "--data", self.data)
+        self.last_file.symlink_to("/dev/stdin")
+        process = self.start_program("train", "mlp", "--data", self.data, stdin=subprocess.PIPE)
         wait_until(lambda: signal_sets(process)["SigCgt"] & 1 << (signal.SIGINT - 1))
         return process
 
@@ -66,7 +66,7 @@ class StopTest(ProgramTest):
     def test_before_the_first_step_the_initial_weights_are_saved(self):
         process = self.start_held()
         self.send(process, signal.SIGINT)
-        self.last_file.write_bytes(self.content)
+        process.stdin.buffer.write(self.content)
         stdout, _ = process.communicate()
         self.assertEqual(process.returncode, 130)
         self.assertIn("no epoch finished", stdout)
