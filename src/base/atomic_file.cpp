@@ -7,16 +7,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/error.h"
 
 namespace lockstep {
 namespace {
 
 constexpr std::string_view kTemporary = ".tmp-";
-
-std::filesystem::path directory_of(const std::filesystem::path& path) {
-  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-}
 
 }  // namespace
 
@@ -57,13 +54,7 @@ void AtomicFile::commit() {
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename", errno);
   temporary_.clear();
 
-  // The name is safe only when its directory is.
-  const int directory = ::open(directory_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) fail("open the directory of", errno);
-  const int error = ::fsync(directory) == 0 ? 0 : errno;
-  ::close(directory);
-  if (error != 0 && error != EINVAL)
-    fail("flush the directory of", error);  // EINVAL: a file system without it
+  sync_directory(directory_of(path_));
 }
 
 void AtomicFile::fail(std::string_view operation, int error) const {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/directory.h"
 #include "base/error.h"
 #include "store/checkpoint.h"
 
@@ -64,10 +65,7 @@ Checkpoint read_named(const fs::path& file, std::int64_t step) {
 
 void write_checkpoint(const fs::path& run, const Checkpoint& checkpoint) {
   const fs::path directory = directory_of(run);
-  std::error_code error;
-  fs::create_directory(directory, error);
-  if (error)
-    throw Error(Fault::ours, "{}: cannot make the directory: {}", directory.string(), error.message());
+  make_directory(directory);
   write_tensor_file(directory / name_of(checkpoint.step), tensor_file_of(checkpoint));
 
   const Files files = files_in(directory, Fault::ours);

@@ -5,10 +5,10 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/atomic_file.h"
+#include "base/directory.h"
 #include "base/error.h"
 
 namespace lockstep::store {
@@ -16,19 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// False if there is something of that name. Not std::filesystem's: that takes an existing directory for made.
-bool make_directory(const fs::path& path) {
-  if (::mkdir(path.c_str(), 0777) == 0) return true;
-  if (errno == EEXIST) return false;
-  throw Error(Fault::ours, "{}: cannot make the directory: {}", path.string(),
-              std::generic_category().message(errno));
-}
+// A path without a slash at its end.
+fs::path plain(const fs::path& path) { return path.has_filename() ? path : path.parent_path(); }
 
-void make_with_parents(const fs::path& path) {
-  if (path.empty()) return;
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) throw Error(Fault::ours, "{}: cannot make the directory: {}", path.string(), error.message());
+[[noreturn]] void refuse_existing(const fs::path& path) {
+  throw Error(Fault::usage, "{}: expected a new directory, found that it exists; name another",
+              path.string());
 }
 
 }  // namespace
@@ -36,7 +29,7 @@ void make_with_parents(const fs::path& path) {
 fs::path create_run_directory(const fs::path& parent, std::string_view model) {
   if (model.empty() || model.find('/') != std::string_view::npos)
     throw Error(Fault::usage, "model name {:?} cannot name a directory; use one without '/'", model);
-  make_with_parents(parent);
+  make_directories(parent);
   for (int number = 1;; ++number) {
     fs::path path = parent / fmt::format("{}-{}", model, number);
     if (make_directory(path)) return path;
@@ -44,11 +37,8 @@ fs::path create_run_directory(const fs::path& parent, std::string_view model) {
 }
 
 void create_given_directory(const fs::path& path) {
-  const fs::path plain = path.has_filename() ? path : path.parent_path();  // without a slash at its end
-  make_with_parents(plain.parent_path());
-  if (!make_directory(plain))
-    throw Error(Fault::usage, "{}: expected a new directory, found that it exists; name another",
-                path.string());
+  make_directories(plain(path).parent_path());
+  if (!make_directory(plain(path))) refuse_existing(path);
 }
 
 RunLock::RunLock(const fs::path& run) : descriptor_(::open(run.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
