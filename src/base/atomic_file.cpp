@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/directory.h"
@@ -15,9 +16,20 @@ namespace {
 
 constexpr std::string_view kTemporary = ".tmp-";
 
+// What stands at `path` and must not be replaced; empty for a regular file or nothing.
+std::string_view in_the_way(const std::filesystem::path& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) return {};
+  if (S_ISDIR(status.st_mode)) return "a directory";
+  if (S_ISLNK(status.st_mode)) return "a symbolic link";
+  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) return "a device";
+  return S_ISFIFO(status.st_mode) ? "a pipe" : "a socket";
+}
+
 }  // namespace
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+  refuse_what_is_in_the_way();
   // The number passes over what a killed process or another thread has left.
   for (int number = 0; descriptor_ < 0; ++number) {
     std::filesystem::path candidate = path_;
@@ -51,10 +63,17 @@ void AtomicFile::commit() {
   check(descriptor_ >= 0, "second commit of {}", path_.string());
   if (::fsync(descriptor_) != 0) fail("flush", errno);
   if (::close(std::exchange(descriptor_, -1)) != 0) fail("close", errno);
+  refuse_what_is_in_the_way();
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename", errno);
   temporary_.clear();
 
   sync_directory(directory_of(path_));
+}
+
+void AtomicFile::refuse_what_is_in_the_way() const {
+  if (const std::string_view found = in_the_way(path_); !found.empty())
+    throw Error(Fault::ours, "{}: expected a regular file or nothing, found {}; name another file",
+                path_.string(), found);
 }
 
 void AtomicFile::fail(std::string_view operation, int error) const {
