@@ -46,9 +46,14 @@ RunLock::RunLock(const fs::path& run) : descriptor_(::open(run.c_str(), O_RDONLY
     throw Error(Fault::data, "{}: cannot open the run: {}", run.string(),
                 std::generic_category().message(errno));
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+  const int error = errno;
   ::close(descriptor_);
-  throw Error(Fault::usage, "{}: another lockstep is writing to this run; wait until it has ended",
-              run.string());
+  if (error == EWOULDBLOCK)
+    throw Error(Fault::usage, "{}: another lockstep is writing to this run; wait until it has ended",
+                run.string());
+  throw Error(Fault::device,
+              "{}: cannot lock the run: {}; keep it on a file system that has locks, as a local disk",
+              run.string(), std::generic_category().message(error));
 }
 
 RunLock::~RunLock() { ::close(descriptor_); }

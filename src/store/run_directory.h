@@ -16,7 +16,8 @@ void create_given_directory(const std::filesystem::path& path);
 // Keeps other programs from going on with the same run, for as long as it lives.
 class RunLock {
  public:
-  // Throws Error(usage) if somebody else has it, Error(data) if there is no such directory.
+  // Throws Error(usage) if another program has it, Error(data) if there is no such directory, Error(device)
+  // where the file system has no locks.
   explicit RunLock(const std::filesystem::path& run);
   ~RunLock();
   RunLock(const RunLock&) = delete;
