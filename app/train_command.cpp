@@ -149,11 +149,10 @@ void write_trace(AtomicFile& file, const std::vector<run::DeviceTrace>& traces) 
   file.commit();
 }
 
-// A drill that no device answers would be taken for one that did no harm.
-void check_drill(const TrainFlags& flags, const std::vector<std::string>& devices) {
-  if (flags.drill && std::ranges::find(devices, flags.drill->device) == devices.end())
-    throw Error(Fault::usage, "--drill: {} is not among the devices {}", flags.drill->device,
-                plan::to_text(devices));
+std::int64_t steps_left(const train::Job& job, std::size_t examples, const train::TrainOptions& options) {
+  const auto batch = static_cast<std::size_t>(job.batch);
+  const auto per_epoch = static_cast<std::int64_t>((examples + batch - 1) / batch);
+  return per_epoch * job.epochs - (options.resume ? options.resume->step : 0);
 }
 
 // What every device does in a step of a whole minibatch.
@@ -196,7 +195,6 @@ class TrainCommand final : public Command {
       print_result(program_text(config, model));
       return 0;
     }
-    check_drill(flags_, config.machine.devices);
     const StopSignals signals;
     const std::unique_ptr<run::Crew> crew = devices_.make_crew({.devices = config.machine.devices,
                                                                 .threads = config.machine.threads,
@@ -213,6 +211,8 @@ class TrainCommand final : public Command {
       options.start = load_start(config, model, flags_);
     }
     const train::Job job = train::job_of(config.job, data.train.size());
+    expect_drill_happens(flags_.drill, config.machine.devices,
+                         steps_left(job, data.train.size(), options));
     std::cerr << idle_devices(*crew, job.batch, config.machine.shares);
 
     train::Training training(job, data, *crew, options);
