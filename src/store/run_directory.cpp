@@ -24,6 +24,13 @@ fs::path plain(const fs::path& path) { return path.has_filename() ? path : path.
               path.string());
 }
 
+// The nearest directory above `path` that is there: the one in which names are going to be made.
+fs::path nearest_there(const fs::path& path) {
+  const fs::path above = directory_of(path);
+  std::error_code ignored;  // what cannot be looked at is taken for missing
+  return above == path || fs::exists(above, ignored) ? above : nearest_there(above);
+}
+
 }  // namespace
 
 fs::path create_run_directory(const fs::path& parent, std::string_view model) {
@@ -39,6 +46,25 @@ fs::path create_run_directory(const fs::path& parent, std::string_view model) {
 void create_given_directory(const fs::path& path) {
   make_directories(plain(path).parent_path());
   if (!make_directory(plain(path))) refuse_existing(path);
+}
+
+void expect_room_for_directory(const fs::path& path) {
+  std::error_code error;
+  if (const fs::path here = fs::current_path(error); error && path.is_relative())
+    throw Error(Fault::device, "the working directory is gone ({}); change to one that exists",
+                error.message());
+  const fs::path there = nearest_there(plain(path));
+  int reason = fs::is_directory(there, error) ? 0 : ENOTDIR;
+  if (reason == 0 && ::access(there.c_str(), W_OK | X_OK) != 0) reason = errno;
+  if (reason != 0)
+    throw Error(Fault::ours, "{}: cannot make the directory: {}: {}", path.string(), there.string(),
+                std::generic_category().message(reason));
+}
+
+void expect_new_directory(const fs::path& path) {
+  std::error_code ignored;  // what cannot be looked at is refused below
+  if (fs::exists(fs::symlink_status(plain(path), ignored))) refuse_existing(path);
+  expect_room_for_directory(path);
 }
 
 RunLock::RunLock(const fs::path& run) : descriptor_(::open(run.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {

@@ -89,6 +89,24 @@ TEST_F(RunDirectory, AGivenDirectoryIsMadeOnce) {
   }
 }
 
+TEST_F(RunDirectory, WhetherOneCanBeMadeIsAskedWithoutMakingIt) {
+  std::ofstream(directory_ / "file") << "a file";
+  fs::create_symlink("nowhere", directory_ / "link");
+  for (const char* name : {"new", "a/b/c", "slash/"})
+    EXPECT_NO_THROW(expect_new_directory(directory_ / name));
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory_), {}), 2);
+  for (const char* name : {"file", "link", "."}) {
+    const auto [fault, message] = refusal([&] { expect_new_directory(directory_ / name); });
+    EXPECT_EQ(fault, Fault::usage);
+    EXPECT_EQ(message, (directory_ / name).string() +
+                           ": expected a new directory, found that it exists; name another");
+  }
+  const auto [fault, message] = refusal([&] { expect_new_directory(directory_ / "file/a/b"); });
+  EXPECT_EQ(fault, Fault::ours);
+  EXPECT_EQ(message, (directory_ / "file/a/b").string() + ": cannot make the directory: " +
+                         (directory_ / "file").string() + ": Not a directory");
+}
+
 // Kept where the call can see it: the file systems of a test machine have locks.
 int error_of_flock = 0;  // 0: the system decides
 
