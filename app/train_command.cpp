@@ -217,8 +217,8 @@ class TrainCommand final : public Command {
       options.start = load_start(config, model, flags_);
     }
     const train::Job job = train::job_of(config.job, data.train.size());
-    expect_drill_happens(flags_.drill, config.machine.devices,
-                         steps_left(job, data.train.size(), options));
+    const std::int64_t steps = steps_left(job, data.train.size(), options);
+    expect_drill_happens(flags_.drill, config.machine.devices, steps);
     std::cerr << idle_devices(*crew, job.batch, config.machine.shares);
 
     train::Training training(job, data, *crew, options);
@@ -235,6 +235,8 @@ class TrainCommand final : public Command {
     if (trace) trace->write(result.traces);
     print_result(flags_.json ? json_of(end) : report::summary(end));
     std::cerr << report::device_use(end) << report::kept_in(end);
+    if (result.interrupted) std::cerr << report::interrupted(end, job.epochs);
+    if (steps == 0) std::cerr << report::nothing_left(end);
     return result.interrupted ? signals.exit_code() : 0;
   }
 

@@ -129,6 +129,14 @@ class ResumeTest(ProgramTest):
         self.assertEqual(len(self.resume_and_say("run", "--epochs", 30)), 1)
         self.assert_as_whole("run")
 
+    def test_a_finished_run_says_that_nothing_is_left_and_how_to_add_epochs(self):
+        before = self.run_file("whole", "weights.safetensors")
+        self.assertEqual(self.resume_and_say("whole"),
+                         ["nothing was left to do: all 30 epochs are trained; add more with "
+                          "./lockstep train --resume whole --epochs 60"])
+        self.assertEqual(self.run_file("whole", "weights.safetensors"), before)
+        self.assertEqual(self.resume_and_say("whole", "--epochs", 31), [])
+
     def test_an_epoch_that_has_begun_cannot_be_left_out(self):
         process = self.start("run")
         self.wait_for_checkpoint("run")
