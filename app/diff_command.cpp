@@ -79,14 +79,20 @@ class DiffCommand final : public Command {
 
  private:
   std::string text_of(const audit::DiffResult& result, const std::vector<std::string>& tensors) const {
+    const std::string holes =
+        result.not_compared == 0
+            ? ""
+            : fmt::format("steps that are not in both records and were not compared: {}\n",
+                          result.not_compared);
     if (!result.parting)
-      return fmt::format(
-          "equal: {} steps, {} tensors, every hash{}\n", result.steps, tensors.size(),
-          result.last_a == result.last_b
-              ? ""
-              : fmt::format("; {} goes on to step {}, {} to step {}", a_, result.last_a, b_, result.last_b));
-    std::string text = fmt::format("{} and {} part at step {}, tensor {}\n", a_, b_, result.parting->step,
-                                   tensors[result.parting->tensor]);
+      return fmt::format("equal: {} steps, {} tensors, every hash{}\n", result.steps, tensors.size(),
+                         result.last_a == result.last_b
+                             ? ""
+                             : fmt::format("; {} goes on to step {}, {} to step {}", a_, result.last_a, b_,
+                                           result.last_b)) +
+             holes;
+    std::string text = holes + fmt::format("{} and {} part at step {}, tensor {}\n", a_, b_,
+                                           result.parting->step, tensors[result.parting->tensor]);
     for (const audit::DiffResult::Unreproduced& run : result.unreproduced) {
       text += fmt::format(
           "{} does not reproduce its own record: replayed, it differs from it first at step {}, tensor {}; "

@@ -1,7 +1,7 @@
 #include "drill.h"
 
+#include <algorithm>
 #include <limits>
-#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -36,6 +36,17 @@ DeviceDrill parse_drill(std::string_view text) {
           {.kind = kind_named(text.substr(0, at)),
            .step = whole_number("--drill: step", text.substr(at + 1, colon - at - 1),
                                 {1, std::numeric_limits<int>::max()})}};
+}
+
+void expect_drill_happens(const std::optional<DeviceDrill>& drill, const std::vector<std::string>& devices,
+                          std::int64_t steps) {
+  if (!drill) return;
+  if (std::ranges::find(devices, drill->device) == devices.end())
+    throw Error(Fault::usage, "--drill: {} is not among the devices {}", drill->device,
+                plan::to_text(devices));
+  if (drill->drill.step > steps)
+    throw Error(Fault::usage, "--drill: step {} never comes: {} step{} to run", drill->drill.step, steps,
+                steps == 1 ? " is" : "s are");
 }
 
 void add_drill(CLI::App& parser, std::optional<DeviceDrill>& drill) {

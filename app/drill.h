@@ -1,8 +1,10 @@
 // --drill KIND@STEP:DEVICE, a fire drill: makes a device go wrong, to see what becomes of it.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "device/faulty_device.h"
 
@@ -19,6 +21,11 @@ struct DeviceDrill {
 
 // "flip@3:cpu:1". Throws Error(usage).
 DeviceDrill parse_drill(std::string_view text);
+
+// Throws Error(usage) for a drill that would never happen: its device is not among `devices`, or its step is
+// beyond the `steps` that they run. Such a drill would be taken for one that did no harm.
+void expect_drill_happens(const std::optional<DeviceDrill>& drill, const std::vector<std::string>& devices,
+                          std::int64_t steps);
 
 // Adds the option. Requires: `drill` outlives the parser.
 void add_drill(CLI::App& parser, std::optional<DeviceDrill>& drill);

@@ -1,15 +1,15 @@
 #include "kept_rows.h"
 
 #include <charconv>
-#include <fstream>
+#include <limits>
 #include <optional>
-#include <sstream>
-#include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "base/file_reader.h"
 
 namespace lockstep::app {
 namespace {
@@ -28,50 +28,53 @@ bool is_header_or_until(std::string_view row, std::string_view first_column, std
   return number ? *number <= last : row.starts_with(first_column);
 }
 
+bool is_there(const std::filesystem::path& file) {
+  std::error_code ignored;  // what cannot be looked at is refused when it is read or written
+  return std::filesystem::exists(std::filesystem::symlink_status(file, ignored));
+}
+
 std::string text_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream all;
-  all << in.rdbuf();
-  if (!in) throw Error(Fault::data, "{}: cannot be read", file.string());
-  return std::move(all).str();
+  const std::vector<std::byte> bytes = read_raw_file(file, std::numeric_limits<std::size_t>::max());
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 }  // namespace
 
-std::int64_t last_step_recorded(const std::filesystem::path& hashes) {
-  if (!std::filesystem::exists(hashes)) return 0;
-  const std::string text = text_of(hashes);
-  const std::size_t end = text.find_last_of('\n');
-  if (end == std::string::npos || end == 0) return 0;
-  const std::size_t start = text.find_last_of('\n', end - 1) + 1;
-  return first_number(std::string_view(text).substr(start, end - start)).value_or(0);
-}
-
-void keep_leading_rows(const std::filesystem::path& file, const std::function<bool(std::string_view)>& keep) {
-  if (!std::filesystem::exists(file)) return;
-  const std::string text = text_of(file);
+KeptRows leading_rows(const std::filesystem::path& file, const std::function<bool(std::string_view)>& keep) {
+  if (!is_there(file)) return {};
+  std::string text = text_of(file);
   std::size_t kept = 0;
   for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', kept)) {
-    if (!keep(std::string_view(text).substr(kept, end - kept))) break;
+    const std::string_view row = std::string_view(text).substr(kept, end - kept);
+    if (row.find('\0') != std::string_view::npos || !keep(row)) break;
     kept = end + 1;
   }
-  if (kept == 0) {
-    std::filesystem::remove(file);
-  } else if (kept < text.size()) {
-    write_file_atomically(file, text.substr(0, kept));
-  }
+  const bool all = kept > 0 && kept == text.size();
+  text.resize(kept);
+  return {std::move(text), all};
 }
+
+void replace_rows(const std::filesystem::path& file, const KeptRows& kept, const std::string& added) {
+  if (kept.all && added.empty()) return;
+  if (const std::string rows = kept.rows + added; !rows.empty()) return write_file_atomically(file, rows);
+  std::error_code error;
+  std::filesystem::remove(file, error);
+  if (error) throw Error(Fault::ours, "{}: cannot remove the file: {}", file.string(), error.message());
+}
+
+std::int64_t number_of(std::string_view csv_row) { return first_number(csv_row).value_or(0); }
 
 bool is_result_until(std::string_view csv_row, int last_epoch) {
   return is_header_or_until(csv_row, "epoch", last_epoch);
 }
 
-bool is_metric_until(std::string_view json_row, std::int64_t last_step, int last_epoch) {
+std::optional<MetricRow> metric_of(std::string_view json_row) {
   const nlohmann::json row = nlohmann::json::parse(json_row, nullptr, false);
-  if (!row.is_object()) return false;
+  if (!row.is_object()) return std::nullopt;
   const auto whole = [&](const char* key) { return row.contains(key) && row[key].is_number_integer(); };
-  if (whole("global_step")) return row["global_step"].get<std::int64_t>() <= last_step;
-  return whole("epoch") && row["epoch"].get<int>() <= last_epoch;
+  if (whole("global_step")) return MetricRow{.step = row["global_step"].get<std::int64_t>()};
+  if (whole("epoch")) return MetricRow{.epoch = row["epoch"].get<int>()};
+  return std::nullopt;
 }
 
 bool is_hash_until(std::string_view csv_row, std::int64_t last_step) {

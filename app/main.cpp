@@ -1,7 +1,10 @@
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <vector>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/float_environment.h"
@@ -49,6 +52,8 @@ int main(int argc, char** argv) {
     return failed(error.what(), error.fault());
   } catch (const std::bad_alloc&) {
     return failed("out of memory; try a smaller --batch, fewer --threads or --order pack", Fault::device);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return failed(fmt::format("{}: {}", error.path1().string(), error.code().message()), Fault::ours);
   } catch (const std::exception& error) {
     return failed(error.what(), Fault::ours);
   }

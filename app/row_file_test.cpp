@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -79,6 +80,29 @@ TEST_F(RowFileTest, KeepsOnlyWholeRowsOnAFullDisk) {
     EXPECT_TRUE(file.bad());
   }
   EXPECT_EQ(content(), "1234567\n");
+}
+
+TEST_F(RowFileTest, MakingItSafeFlushes) {
+  RowFile file(path());
+  file << "1\n";
+  file.start_writing();
+  EXPECT_EQ(content(), "1\n");
+  file << "2\n";
+  file.make_safe();
+  EXPECT_EQ(content(), "1\n2\n");
+  const FullDisk disk(5);
+  file << "3\n";
+  EXPECT_THROW(file.make_safe(), Error);
+}
+
+TEST_F(RowFileTest, RowsAreInARegularFile) {
+  fs::create_symlink("elsewhere", path());
+  EXPECT_THROW(RowFile(path(), RowFile::Begin::after_existing_rows), Error);
+  EXPECT_FALSE(fs::exists(folder_ / "elsewhere"));
+  fs::remove(path());
+  ASSERT_EQ(::mkfifo(path().c_str(), 0600), 0);
+  EXPECT_THROW(RowFile(path(), RowFile::Begin::after_existing_rows), Error)
+      << "and does not wait for a reader";
 }
 
 TEST_F(RowFileTest, NeverTakesOverAFile) {

@@ -8,12 +8,12 @@
 #include "base/atomic_file.h"
 #include "environment.h"
 #include "hash_rows.h"
-#include "kept_rows.h"
 #include "report/curve_svg.h"
 #include "report/metrics_jsonl.h"
 #include "report/progress.h"
 #include "report/results_csv.h"
 #include "row_file.h"
+#include "rows_at_checkpoint.h"
 #include "store/checkpoint.h"
 #include "store/run_directory.h"
 #include "store/tensor_file.h"
@@ -29,8 +29,8 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-fs::path make_directory(const std::optional<fs::path>& out, const store::RunConfig& config) {
-  if (!out) return store::create_run_directory("runs", config.job.model);
+fs::path make_run_directory(const std::optional<fs::path>& out, const store::RunConfig& config) {
+  if (!out) return store::create_run_directory(kRunsDirectory, config.job.model);
   store::create_given_directory(*out);
   return *out;
 }
@@ -105,7 +105,7 @@ struct RunFiles::Reports {
 RunFiles::RunFiles(const RunFilesOptions& options, const model::Model& model, store::RunConfig config)
     : model_(model),
       config_(std::move(config)),
-      directory_(make_directory(options.out, config_)),
+      directory_(make_run_directory(options.out, config_)),
       lock_(std::make_unique<store::RunLock>(directory_)) {
   write_config(directory_, config_);
   reports_ = std::make_unique<Reports>(directory_, model_, options.record);
@@ -117,13 +117,7 @@ RunFiles::RunFiles(Taken taken, const RunFilesOptions& options, const model::Mod
   const train::TrainState& state = taken.state;
   const fs::path& run = directory_;
   store::remove_leftovers(run);
-  const int epochs = static_cast<int>(state.epochs.size());
-  keep_leading_rows(run / kResultsFile, [&](std::string_view row) { return is_result_until(row, epochs); });
-  keep_leading_rows(run / kMetricsFile,
-                    [&](std::string_view row) { return is_metric_until(row, state.step, epochs); });
-  keep_leading_rows(run / kHashesFile, [&](std::string_view row) { return is_hash_until(row, state.step); });
-  // A record with a hole, left by a part that was not recorded, is none: it begins anew.
-  if (options.record && last_step_recorded(run / kHashesFile) != state.step) fs::remove(run / kHashesFile);
+  std::cerr << bring_rows_to(state, run, {parameter_names(model_), options.record});
   write_file_atomically(run / kConfigFile, store::to_toml(config_));
   reports_ = std::make_unique<Reports>(directory_, model_, options.record);
 }
@@ -138,13 +132,10 @@ std::vector<train::Observer*> RunFiles::observers() {
 }
 
 void RunFiles::save_checkpoint(const train::TrainState& state) {
-  const auto flush = [&](RowFile& file, const char* name) {
-    file.flush();
-    report::require_written(file, (directory_ / name).string());
-  };
-  flush(reports_->csv_file, kResultsFile);
-  flush(reports_->jsonl_file, kMetricsFile);
-  if (reports_->hash_file) flush(*reports_->hash_file, kHashesFile);
+  std::vector<RowFile*> files{&reports_->csv_file, &reports_->jsonl_file};
+  if (reports_->hash_file) files.push_back(reports_->hash_file.get());
+  for (RowFile* file : files) file->start_writing();
+  for (RowFile* file : files) file->make_safe();
   store::write_checkpoint(directory_, train::checkpoint_of(state, model_, config_));
 }
 

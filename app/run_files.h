@@ -13,6 +13,8 @@
 
 namespace lockstep::app {
 
+constexpr const char* kRunsDirectory = "runs";
+
 struct RunFilesOptions {
   std::optional<std::filesystem::path> out = {};  // make this one, else the next free runs/MODEL-N
   bool record = true;                             // keep hashes.csv
@@ -24,7 +26,8 @@ class RunFiles {
   // the path that cannot be written.
   RunFiles(const RunFilesOptions& options, const model::Model& model, store::RunConfig config);
 
-  // Goes on in a run, whose rows end where its state stands. config.toml becomes this one.
+  // Goes on in a run. Its rows end where its state stands; stderr is told of rows that were missing before.
+  // config.toml becomes this one.
   struct Taken {
     std::filesystem::path run;
     std::unique_ptr<store::RunLock> lock;
@@ -38,7 +41,8 @@ class RunFiles {
   // They live as long as this.
   std::vector<train::Observer*> observers();
 
-  // Rows first, so that none is missing up to where a checkpoint stands.
+  // Rows are safe on disk first, so that none is missing up to where a checkpoint stands, also after a loss
+  // of power.
   void save_checkpoint(const train::TrainState& state);
 
   // Saves weights and curve, tells the observers, and gives what they were told. Call once, last.

@@ -73,6 +73,11 @@ class SweepCommand final : public Command {
     job_.model = model::zoo_model(model_);
     job_.model.convolution = convolution_.value_or(job_.model.convolution);
     const std::vector<std::vector<std::string>> settings = crews_.settings("--devices", devices_);
+    if (out_) {
+      store::expect_new_directory(*out_);
+    } else {
+      store::expect_room_for_directory(fs::path("runs") / "sweep");
+    }
     const StopSignals signals;
     const data::Split data = data::load_mnist_like(data_.value_or(data::default_fashion_mnist_directory()));
     const fs::path directory = make_directory();

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <iostream>
-#include <sstream>
 
 #include <CLI/CLI.hpp>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "arithmetic/convolution_rule.h"
-#include "base/atomic_file.h"
 #include "base/error.h"
 #include "device/cpu/cores.h"
 #include "devices.h"
@@ -20,10 +18,10 @@
 #include "program/print.h"
 #include "report/device_use.h"
 #include "report/summary.h"
-#include "report/trace_file.h"
 #include "run_data.h"
 #include "run_files.h"
 #include "stop_signals.h"
+#include "trace_output.h"
 #include "train/checkpoint.h"
 #include "train/stored_weights.h"
 #include "train/trainer.h"
@@ -141,18 +139,22 @@ train::Machine machine_of(const store::MachineConfig& config, const TrainFlags& 
           .shares = config.shares};
 }
 
-void write_trace(AtomicFile& file, const std::vector<run::DeviceTrace>& traces) {
-  std::ostringstream text;
-  report::write_trace(text, traces);
-  file.write(text.str());
-  file.commit();
+// The outputs that the flags name, before anything long begins.
+void check_outputs(const TrainFlags& flags, const store::RunConfig& config) {
+  if (flags.out && flags.trace && flags.out->lexically_normal() == flags.trace->lexically_normal())
+    throw Error(Fault::usage, "--trace and --out: expected two names, found {} twice", flags.out->string());
+  if (flags.resume) return;
+  if (flags.out) {
+    store::expect_new_directory(*flags.out);
+  } else {
+    store::expect_room_for_directory(fs::path(kRunsDirectory) / config.job.model);
+  }
 }
 
-// A drill that no device answers would be taken for one that did no harm.
-void check_drill(const TrainFlags& flags, const std::vector<std::string>& devices) {
-  if (flags.drill && std::ranges::find(devices, flags.drill->device) == devices.end())
-    throw Error(Fault::usage, "--drill: {} is not among the devices {}", flags.drill->device,
-                plan::to_text(devices));
+std::int64_t steps_left(const train::Job& job, std::size_t examples, const train::TrainOptions& options) {
+  const auto batch = static_cast<std::size_t>(job.batch);
+  const auto per_epoch = static_cast<std::int64_t>((examples + batch - 1) / batch);
+  return per_epoch * job.epochs - (options.resume ? options.resume->step : 0);
 }
 
 // What every device does in a step of a whole minibatch.
@@ -195,7 +197,9 @@ class TrainCommand final : public Command {
       print_result(program_text(config, model));
       return 0;
     }
-    check_drill(flags_, config.machine.devices);
+    check_outputs(flags_, config);
+    std::optional<TraceOutput> trace;
+    if (flags_.trace) trace.emplace(*flags_.trace);
     const StopSignals signals;
     const std::unique_ptr<run::Crew> crew = devices_.make_crew({.devices = config.machine.devices,
                                                                 .threads = config.machine.threads,
@@ -213,12 +217,11 @@ class TrainCommand final : public Command {
       options.start = load_start(config, model, flags_);
     }
     const train::Job job = train::job_of(config.job, data.train.size());
+    const std::int64_t steps = steps_left(job, data.train.size(), options);
+    expect_drill_happens(flags_.drill, config.machine.devices, steps);
     std::cerr << idle_devices(*crew, job.batch, config.machine.shares);
 
     train::Training training(job, data, *crew, options);
-
-    std::optional<AtomicFile> trace;
-    if (flags_.trace) trace.emplace(*flags_.trace);
 
     // nothing is left behind by what was refused up to here
     const RunFilesOptions file_options{.out = flags_.out, .record = flags_.record};
@@ -232,9 +235,11 @@ class TrainCommand final : public Command {
     const train::TrainResult result = training.run(
         {files.observers(), [&](const train::TrainState& state) { files.save_checkpoint(state); }});
     const train::RunEnd end = files.finish(result, crew->names());
-    if (trace) write_trace(*trace, result.traces);
+    if (trace) trace->write(result.traces);
     print_result(flags_.json ? json_of(end) : report::summary(end));
     std::cerr << report::device_use(end) << report::kept_in(end);
+    if (result.interrupted) std::cerr << report::interrupted(end, job.epochs);
+    if (steps == 0) std::cerr << report::nothing_left(end);
     return result.interrupted ? signals.exit_code() : 0;
   }
 

@@ -104,7 +104,11 @@ void check_config(store::RunConfig& config, const std::string& file, Devices& de
 }
 
 std::string kept_data_directory(const fs::path& directory) {
-  std::string text = fs::absolute(directory).lexically_normal().string();
+  std::error_code error;
+  std::string text = fs::absolute(directory, error).lexically_normal().string();
+  if (error)
+    throw Error(Fault::device, "the working directory is gone ({}); change to one that exists",
+                error.message());
   try {
     nlohmann::json(text).dump();
   } catch (const nlohmann::json::type_error&) {

@@ -61,6 +61,16 @@ nlohmann::ordered_json json_of(const audit::SettingResult& result) {
   return json;
 }
 
+// Every device that a setting has, once.
+std::vector<std::string> devices_of(const std::vector<audit::Setting>& settings) {
+  std::vector<std::string> devices;
+  for (const audit::Setting& setting : settings) {
+    for (const std::string& device : setting.devices)
+      if (std::ranges::find(devices, device) == devices.end()) devices.push_back(device);
+  }
+  return devices;
+}
+
 class VerifyCommand final : public Command {
  public:
   CLI::App* add_to(CLI::App& app) override {
@@ -119,6 +129,7 @@ class VerifyCommand final : public Command {
     job_.model = model::zoo_model(model_);
     job_.model.convolution = convolution_.value_or(job_.model.convolution);
     const std::vector<audit::Setting> settings = make_settings();
+    expect_drill_happens(drill_, devices_of(settings), steps_);
     const data::Split data = data::load_mnist_like(data_.value_or(data::default_fashion_mnist_directory()));
     job_.batch = std::min(job_.batch, static_cast<int>(data.train.size()));
     const std::vector<audit::SettingResult> results = audit::verify(

@@ -8,7 +8,7 @@ namespace lockstep::audit {
 namespace {
 
 std::int64_t last_step(const store::HashRecord& record) {
-  return record.first_step + static_cast<std::int64_t>(record.rows.size()) - 1;
+  return record.steps.empty() ? 0 : record.steps.back();
 }
 
 // Where a replay to `step` begins: the newest checkpoint before it, else the run's beginning.
@@ -37,10 +37,9 @@ Replayed replay(const RecordedRun& run, std::int64_t step, const data::Dataset& 
   Replayed replayed;
   while (stepper.steps() < step) {
     const run::StepResult result = stepper.step();
-    const std::int64_t row = stepper.steps() - run.record.first_step;
-    if (row < 0 || replayed.not_as_recorded) continue;
-    const std::vector<Hash128>& recorded = run.record.rows[static_cast<std::size_t>(row)];
-    const auto [found, _] = std::ranges::mismatch(result.hashes, recorded);
+    const std::vector<Hash128>* const recorded = store::row_of(run.record, stepper.steps());
+    if (recorded == nullptr || replayed.not_as_recorded) continue;
+    const auto [found, _] = std::ranges::mismatch(result.hashes, *recorded);
     if (found != result.hashes.end())
       replayed.not_as_recorded = {stepper.steps(), static_cast<std::size_t>(found - result.hashes.begin())};
   }
@@ -56,10 +55,13 @@ DiffResult diff(const RecordedRun& a, const RecordedRun& b, const data::Dataset&
     throw Error(Fault::usage, "{} and {} recorded different tensors; they train different models", a.name,
                 b.name);
   DiffResult result;
-  const std::int64_t first = std::max(a.record.first_step, b.record.first_step);
-  result.steps = std::min(last_step(a.record), last_step(b.record)) - first + 1;
-  if (result.steps < 1)
-    throw Error(Fault::usage, "{} and {} have no recorded step in common", a.name, b.name);
+  const std::vector<std::int64_t> steps = store::common_steps(a.record, b.record);
+  if (steps.empty()) throw Error(Fault::usage, "{} and {} have no recorded step in common", a.name, b.name);
+  result.steps = static_cast<std::int64_t>(steps.size());
+  // Steps that a record lacks before it begins or after it ends are no holes in it.
+  const std::int64_t first = std::max(a.record.steps.front(), b.record.steps.front());
+  const std::int64_t last = std::min(last_step(a.record), last_step(b.record));
+  result.not_compared = last - first + 1 - result.steps;
   result.last_a = last_step(a.record);
   result.last_b = last_step(b.record);
   result.parting = store::first_difference(a.record, b.record);

@@ -22,6 +22,7 @@ struct RecordedRun {
 
 struct DiffResult {
   std::int64_t steps = 0;               // that both have
+  std::int64_t not_compared = 0;        // that a record lacks where both have begun and neither has ended
   std::int64_t last_a = 0, last_b = 0;  // the last step of each
   std::optional<store::RecordDifference> parting;
 

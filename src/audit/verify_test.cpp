@@ -122,7 +122,10 @@ RecordedRun recorded(const train::Job& job, std::int64_t steps, std::optional<de
   const auto crew = crews(drill, "cpu:0")({"cpu:0"}, 1);
   train::Stepper stepper(*crew, job, {.record = true}, kSet);
   stepper.start();
-  while (stepper.steps() < steps) run.record.rows.push_back(stepper.step().hashes);
+  while (stepper.steps() < steps) {
+    run.record.rows.push_back(stepper.step().hashes);
+    run.record.steps.push_back(stepper.steps());
+  }
   return run;
 }
 
@@ -132,6 +135,20 @@ TEST(Diff, EqualRunsAreEqual) {
   const DiffResult result = diff(recorded(kJob, 6), recorded(kJob, 4), kSet, kOneDevice);
   EXPECT_FALSE(result.parting);
   EXPECT_EQ(result.steps, 4);
+}
+
+TEST(Diff, AHoleInARecordIsCountedAndPassedOver) {
+  const RecordedRun whole = recorded(kJob, 6);
+  RecordedRun hole = recorded(kJob, 6, device::Drill{.kind = device::Drill::Kind::flip, .step = 5});
+  hole.record.steps.erase(hole.record.steps.begin() + 1, hole.record.steps.begin() + 3);
+  hole.record.rows.erase(hole.record.rows.begin() + 1, hole.record.rows.begin() + 3);
+  const DiffResult result = diff(whole, hole, kSet, kOneDevice);
+  EXPECT_EQ(result.steps, 4);
+  EXPECT_EQ(result.not_compared, 2);
+  ASSERT_TRUE(result.parting);
+  EXPECT_EQ(result.parting->step, 5);
+  ASSERT_EQ(result.unreproduced.size(), 1U) << "a replay compares rows by their steps";
+  EXPECT_EQ(result.unreproduced[0].at.step, 5);
 }
 
 TEST(Diff, RunsOfDifferentJobsPartAtTheirFirstDifferentStep) {

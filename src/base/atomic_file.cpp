@@ -5,8 +5,10 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/directory.h"
 #include "base/error.h"
 
 namespace lockstep {
@@ -14,13 +16,20 @@ namespace {
 
 constexpr std::string_view kTemporary = ".tmp-";
 
-std::filesystem::path directory_of(const std::filesystem::path& path) {
-  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+// What stands at `path` and must not be replaced; empty for a regular file or nothing.
+std::string_view in_the_way(const std::filesystem::path& path) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) return {};
+  if (S_ISDIR(status.st_mode)) return "a directory";
+  if (S_ISLNK(status.st_mode)) return "a symbolic link";
+  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) return "a device";
+  return S_ISFIFO(status.st_mode) ? "a pipe" : "a socket";
 }
 
 }  // namespace
 
 AtomicFile::AtomicFile(std::filesystem::path path, mode_t mode) : path_(std::move(path)) {
+  refuse_what_is_in_the_way();
   // The number passes over what a killed process or another thread has left.
   for (int number = 0; descriptor_ < 0; ++number) {
     std::filesystem::path candidate = path_;
@@ -54,16 +63,17 @@ void AtomicFile::commit() {
   check(descriptor_ >= 0, "second commit of {}", path_.string());
   if (::fsync(descriptor_) != 0) fail("flush", errno);
   if (::close(std::exchange(descriptor_, -1)) != 0) fail("close", errno);
+  refuse_what_is_in_the_way();
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("rename", errno);
   temporary_.clear();
 
-  // The name is safe only when its directory is.
-  const int directory = ::open(directory_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) fail("open the directory of", errno);
-  const int error = ::fsync(directory) == 0 ? 0 : errno;
-  ::close(directory);
-  if (error != 0 && error != EINVAL)
-    fail("flush the directory of", error);  // EINVAL: a file system without it
+  sync_directory(directory_of(path_));
+}
+
+void AtomicFile::refuse_what_is_in_the_way() const {
+  if (const std::string_view found = in_the_way(path_); !found.empty())
+    throw Error(Fault::ours, "{}: expected a regular file or nothing, found {}; name another file",
+                path_.string(), found);
 }
 
 void AtomicFile::fail(std::string_view operation, int error) const {

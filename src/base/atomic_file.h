@@ -1,5 +1,6 @@
 // A file that appears whole or not at all: written under a temporary name in the same directory, made safe on
-// disk, then renamed. Until commit() an older file at the same path stays as it was.
+// disk, then renamed. Until commit() an older file at the same path stays as it was. Only a regular file is
+// replaced: a rename would turn a device or a symbolic link into a file.
 // Every failure is Error(ours) naming the path and the system's reason.
 #pragma once
 #include <cstddef>
@@ -14,8 +15,8 @@ namespace lockstep {
 
 class AtomicFile {
  public:
-  // Creates the temporary file, with what the process's umask leaves of `mode`. Requires: the directory
-  // exists.
+  // Creates the temporary file, with what the process's umask leaves of `mode`; refuses what is in its way.
+  // Requires: the directory exists.
   explicit AtomicFile(std::filesystem::path path, mode_t mode = 0666);
   ~AtomicFile();  // without commit(): removes the temporary file
   AtomicFile(const AtomicFile&) = delete;
@@ -28,6 +29,7 @@ class AtomicFile {
   void commit();
 
  private:
+  void refuse_what_is_in_the_way() const;
   [[noreturn]] void fail(std::string_view operation, int error) const;
 
   const std::filesystem::path path_;

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -88,11 +89,38 @@ TEST_F(AtomicFileTest, AFileInPlaceOfTheDirectoryIsNamed) {
               HasSubstr("Not a directory"));
 }
 
-TEST_F(AtomicFileTest, ADirectoryInPlaceOfTheFileIsNamedAndNothingIsLeft) {
-  fs::create_directory(directory_ / "taken");
-  EXPECT_THAT(refusal_of(Fault::ours, [&] { write_file_atomically(directory_ / "taken", "x"); }),
-              HasSubstr("/taken: cannot rename the file: Is a directory"));
-  EXPECT_THAT(names(), ElementsAre("taken"));
+TEST_F(AtomicFileTest, OnlyARegularFileIsReplaced) {
+  const fs::path taken = directory_ / "taken", target = directory_ / "target";
+  const auto expect_refused = [&](const std::string& found) {
+    const std::string expected =
+        taken.string() + ": expected a regular file or nothing, found " + found + "; name another file";
+    EXPECT_EQ(refusal_of(Fault::ours, [&] { write_file_atomically(taken, "x"); }), expected);
+    const fs::file_type type = fs::symlink_status(taken).type();
+    const fs::path aside = directory_ / "aside";
+    fs::rename(taken, aside);
+    {
+      // What comes while the file is written is not replaced either.
+      AtomicFile file(taken);
+      file.write("x");
+      fs::rename(aside, taken);
+      EXPECT_EQ(refusal_of(Fault::ours, [&] { file.commit(); }), expected);
+    }
+    EXPECT_EQ(fs::symlink_status(taken).type(), type);
+    EXPECT_THAT(names(), testing::UnorderedElementsAre("taken", "target"));
+    fs::remove(taken);
+  };
+  write_file_atomically(target, "keep");
+  fs::create_directory(taken);
+  expect_refused("a directory");
+  fs::create_symlink("target", taken);
+  expect_refused("a symbolic link");
+  fs::create_symlink("nowhere", taken);
+  expect_refused("a symbolic link");
+  ASSERT_EQ(::mkfifo(taken.c_str(), 0600), 0);
+  expect_refused("a pipe");
+  EXPECT_EQ(content_of(target), "keep");
+  EXPECT_THAT(refusal_of(Fault::ours, [] { write_file_atomically("/dev/null", "x"); }),
+              HasSubstr("found a device"));
 }
 
 // A full disk, as any user can have one: a child process whose files may not grow past 4 KiB.

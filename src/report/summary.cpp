@@ -1,8 +1,23 @@
 #include "report/summary.h"
 
+#include <string_view>
+
 #include <fmt/format.h>
 
 namespace lockstep::report {
+namespace {
+
+// A word as a shell takes it: between quotes if a character of it means something there.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:,@%";
+  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+}  // namespace
 
 std::string summary(const train::RunEnd& end) {
   const std::string devices = fmt::format("[{}]", fmt::join(end.devices, ", "));
@@ -21,6 +36,19 @@ std::string summary(const train::RunEnd& end) {
 
 std::string kept_in(const train::RunEnd& end) {
   return end.run_directory.empty() ? "" : fmt::format("run {}\n", end.run_directory);
+}
+
+std::string interrupted(const train::RunEnd& end, int epochs) {
+  return fmt::format("interrupted in epoch {} of {}; go on with ./lockstep train --resume {}\n",
+                     end.epochs.size() + 1, epochs, shell_word(end.run_directory));
+}
+
+std::string nothing_left(const train::RunEnd& end) {
+  const std::size_t epochs = end.epochs.size();
+  return fmt::format(
+      "nothing was left to do: all {} epochs are trained; add more with ./lockstep train --resume {} "
+      "--epochs {}\n",
+      epochs, shell_word(end.run_directory), 2 * epochs);
 }
 
 }  // namespace lockstep::report

@@ -13,4 +13,12 @@ std::string summary(const train::RunEnd& end);
 // For stderr: where the run was kept, ended by a newline; empty if it was not.
 std::string kept_in(const train::RunEnd& end);
 
+// For stderr: in which of `epochs` a run was interrupted and the command that goes on with it, ended by a
+// newline. Requires: the run was interrupted and kept.
+std::string interrupted(const train::RunEnd& end, int epochs);
+
+// For stderr: a run that was taken up again after its last epoch, and the command that adds epochs, ended by
+// a newline. Requires: the run was kept.
+std::string nothing_left(const train::RunEnd& end);
+
 }  // namespace lockstep::report

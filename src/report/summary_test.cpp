@@ -38,5 +38,22 @@ TEST(Summary, SaysWhereTheRunIsKept) {
   EXPECT_EQ(kept_in(end), "");
 }
 
+TEST(Summary, AnInterruptedRunSaysWhereAndHowItGoesOn) {
+  train::RunEnd end = two_epochs();
+  end.interrupted = true;
+  EXPECT_EQ(interrupted(end, 10),
+            "interrupted in epoch 3 of 10; go on with ./lockstep train --resume runs/lenet-1\n");
+  end.epochs.clear();
+  end.run_directory = "my runs/it's";
+  EXPECT_EQ(interrupted(end, 10),
+            "interrupted in epoch 1 of 10; go on with ./lockstep train --resume 'my runs/it'\\''s'\n");
+}
+
+TEST(Summary, AFinishedRunSaysHowToAddEpochs) {
+  EXPECT_EQ(nothing_left(two_epochs()),
+            "nothing was left to do: all 2 epochs are trained; add more with "
+            "./lockstep train --resume runs/lenet-1 --epochs 4\n");
+}
+
 }  // namespace
 }  // namespace lockstep::report

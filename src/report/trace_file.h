@@ -3,10 +3,17 @@
 #pragma once
 #include <ostream>
 #include <span>
+#include <string_view>
 
 #include "run/trace.h"
 
 namespace lockstep::report {
+
+// What every trace that write_trace() writes for at least one device begins with.
+inline constexpr std::string_view kTraceBeginning =
+    R"({"displayTimeUnit":"ms","traceEvents":[)"
+    "\n"
+    R"({"name":"process_name","ph":"M","pid":0,"args":{"name":")";
 
 // Writes span by span. Times are kept to the eighth of a microsecond.
 // Requires: spans are finite and end no sooner than they start; in one lane of one device they follow each

@@ -30,6 +30,12 @@ std::vector<nlohmann::json> spans_of(const std::vector<run::DeviceTrace>& device
   return spans;
 }
 
+TEST(TraceFile, HasItsBeginning) {
+  EXPECT_TRUE(trace_of({{.device = "opencl:3", .spans = {}}}).starts_with(kTraceBeginning));
+  EXPECT_TRUE(trace_of({{.device = "\"", .spans = {}}, {.device = "cpu:1", .spans = {}}})
+                  .starts_with(kTraceBeginning));
+}
+
 TEST(TraceFile, NamesDevicesAndLanesThenWritesSpans) {
   const std::vector<run::DeviceTrace> devices{
       {.device = "cpu:0",

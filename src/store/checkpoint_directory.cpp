@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/directory.h"
 #include "base/error.h"
 #include "base/input_file.h"
 #include "store/checkpoint.h"
@@ -98,10 +99,7 @@ FoundCheckpoint newest_whole(const fs::path& run, const ParametersOf& parameters
 
 void write_checkpoint(const fs::path& run, const Checkpoint& checkpoint) {
   const fs::path directory = directory_of(run);
-  std::error_code error;
-  fs::create_directory(directory, error);
-  if (error)
-    throw Error(Fault::ours, "{}: cannot make the directory: {}", directory.string(), error.message());
+  make_directory(directory);
   write_tensor_file(directory / name_of(checkpoint.step), tensor_file_of(checkpoint));
 
   // Newest first: the one next below stays, so that there is an older one should this one be damaged.

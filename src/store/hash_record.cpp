@@ -69,10 +69,9 @@ void add_row(HashRecord& record, const Line& line) {
     line.refuse(fmt::format("a step and {} hashes", record.tensors.size()),
                 fmt::format("{} columns", columns.size()));
   const std::int64_t step = parse_step(line, columns[0]);
-  if (record.rows.empty()) record.first_step = step;
-  const auto rows = static_cast<std::int64_t>(record.rows.size());
-  if (step - record.first_step != rows)
-    line.refuse(fmt::format("the step after {}", record.first_step + (rows - 1)), fmt::format("{}", step));
+  if (!record.steps.empty() && step <= record.steps.back())
+    line.refuse(fmt::format("a step after {}", record.steps.back()), fmt::format("{}", step));
+  record.steps.push_back(step);
   std::vector<Hash128>& row = record.rows.emplace_back();
   row.reserve(record.tensors.size());
   for (std::size_t i = 0; i < record.tensors.size(); ++i) {
@@ -118,16 +117,25 @@ HashRecord parse_hash_record(std::string_view text, std::string_view file) {
   return record;
 }
 
+const std::vector<Hash128>* row_of(const HashRecord& record, std::int64_t step) {
+  const auto found = std::ranges::lower_bound(record.steps, step);
+  if (found == record.steps.end() || *found != step) return nullptr;
+  return &record.rows[static_cast<std::size_t>(found - record.steps.begin())];
+}
+
+std::vector<std::int64_t> common_steps(const HashRecord& a, const HashRecord& b) {
+  std::vector<std::int64_t> steps;
+  std::ranges::set_intersection(a.steps, b.steps, std::back_inserter(steps));
+  return steps;
+}
+
 std::optional<RecordDifference> first_difference(const HashRecord& a, const HashRecord& b) {
   check(a.tensors == b.tensors, "records of different tensors are compared");
-  const std::int64_t first = std::max(a.first_step, b.first_step);
-  auto in_a = static_cast<std::size_t>(first - a.first_step);
-  auto in_b = static_cast<std::size_t>(first - b.first_step);
-  for (; in_a < a.rows.size() && in_b < b.rows.size(); ++in_a, ++in_b) {
-    const auto [differs, other] = std::ranges::mismatch(a.rows[in_a], b.rows[in_b]);
-    if (differs != a.rows[in_a].end())
-      return RecordDifference{.step = a.first_step + static_cast<std::int64_t>(in_a),
-                              .tensor = static_cast<std::size_t>(differs - a.rows[in_a].begin())};
+  for (const std::int64_t step : common_steps(a, b)) {
+    const std::vector<Hash128>&in_a = *row_of(a, step), &in_b = *row_of(b, step);
+    const auto [differs, other] = std::ranges::mismatch(in_a, in_b);
+    if (differs != in_a.end())
+      return RecordDifference{.step = step, .tensor = static_cast<std::size_t>(differs - in_a.begin())};
   }
   return {};
 }

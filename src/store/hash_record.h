@@ -16,8 +16,8 @@ namespace lockstep::store {
 
 struct HashRecord {
   std::vector<std::string> tensors;
-  std::int64_t first_step = 1;
-  std::vector<std::vector<Hash128>> rows;  // row i is step first_step + i, a hash for each tensor
+  std::vector<std::int64_t> steps;         // of the rows, rising; some may be missing after a loss of power
+  std::vector<std::vector<Hash128>> rows;  // a hash for each tensor
 };
 
 // A line with its end. Requires: at least one tensor, no name twice, none empty or with a comma or line end.
@@ -27,8 +27,14 @@ std::string hash_record_header(std::span<const std::string> tensors);
 std::string hash_record_row(std::int64_t step, std::span<const Hash128> hashes);
 
 // A last line without its end, as a killed run leaves it, is dropped. Throws Error(data) with `file`, line,
-// what was expected and found: steps that do not follow each other, missing columns, other than hex digits.
+// what was expected and found: steps that do not rise, missing columns, other than hex digits.
 HashRecord parse_hash_record(std::string_view text, std::string_view file);
+
+// The row of a step; null if it was not recorded.
+const std::vector<Hash128>* row_of(const HashRecord& record, std::int64_t step);
+
+// The steps that both have, rising.
+std::vector<std::int64_t> common_steps(const HashRecord& a, const HashRecord& b);
 
 struct RecordDifference {
   std::int64_t step;

@@ -44,12 +44,12 @@ TEST(HashRecord, WhatIsWrittenComesBack) {
     text += hash_record_row(static_cast<std::int64_t>(236 + i), rows[i]);
   const HashRecord record = parse(text);
   EXPECT_EQ(record.tensors, tensors);
-  EXPECT_EQ(record.first_step, 236);
+  EXPECT_EQ(record.steps, (std::vector<std::int64_t>{236, 237}));
   EXPECT_EQ(record.rows, rows);
 }
 
-TEST(HashRecord, WithoutRowsItBeginsAtOne) {
-  EXPECT_EQ(parse(kHeader).first_step, 1);
+TEST(HashRecord, MayHaveNoRows) {
+  EXPECT_TRUE(parse(kHeader).steps.empty());
   EXPECT_TRUE(parse(kHeader).rows.empty());
 }
 
@@ -83,17 +83,17 @@ TEST(HashRecord, RowsAreChecked) {
             "h.csv:2: expected 32 hex digits for tensor \"b\", found \"" + kOne + "\\r\"");
 }
 
-TEST(HashRecord, StepsFollowEachOther) {
-  EXPECT_EQ(refusal(kHeader + row(1) + row(3)), "h.csv:3: expected the step after 1, found 3");
-  EXPECT_EQ(refusal(kHeader + row(5) + row(6) + row(6)), "h.csv:4: expected the step after 6, found 6");
+TEST(HashRecord, StepsRiseAndSomeMayBeMissing) {
+  EXPECT_EQ(parse(kHeader + row(2) + row(3) + row(7)).steps, (std::vector<std::int64_t>{2, 3, 7}));
+  EXPECT_EQ(refusal(kHeader + row(3) + row(1)), "h.csv:3: expected a step after 3, found 1");
+  EXPECT_EQ(refusal(kHeader + row(5) + row(6) + row(6)), "h.csv:4: expected a step after 6, found 6");
   EXPECT_EQ(refusal(kHeader + row(0)), "h.csv:2: expected a step, a whole number from 1, found \"0\"");
   EXPECT_EQ(refusal(kHeader + row(-1)), "h.csv:2: expected a step, a whole number from 1, found \"-1\"");
   EXPECT_EQ(refusal(kHeader + "1x," + kZero + "," + kOne + "\n"),
             "h.csv:2: expected a step, a whole number from 1, found \"1x\"");
   const std::string last = row(std::numeric_limits<std::int64_t>::max());
   EXPECT_EQ(parse(kHeader + last).rows.size(), 1u);
-  EXPECT_EQ(refusal(kHeader + last + row(1)),
-            "h.csv:3: expected the step after 9223372036854775807, found 1");
+  EXPECT_EQ(refusal(kHeader + last + row(1)), "h.csv:3: expected a step after 9223372036854775807, found 1");
 }
 
 using Difference = std::pair<std::int64_t, std::size_t>;  // step, tensor
@@ -120,6 +120,17 @@ TEST(FirstDifference, OnlyStepsOfBothAreCompared) {
   EXPECT_EQ(difference(early, parse(kHeader + row(3, kOne))), Difference(3, 0));
   const HashRecord last = parse(kHeader + row(std::numeric_limits<std::int64_t>::max()));
   EXPECT_FALSE(first_difference(last, last));
+}
+
+TEST(FirstDifference, StepsThatOneLacksArePassedOver) {
+  const HashRecord whole = parse(kHeader + row(1) + row(2, kOne) + row(3) + row(4));
+  const HashRecord hole = parse(kHeader + row(1) + row(3) + row(4, kOne));
+  EXPECT_EQ(common_steps(whole, hole), (std::vector<std::int64_t>{1, 3, 4}));
+  EXPECT_EQ(difference(whole, hole), Difference(4, 0));
+  EXPECT_EQ(difference(hole, whole), Difference(4, 0));
+  EXPECT_EQ(row_of(hole, 2), nullptr);
+  EXPECT_EQ(row_of(hole, 5), nullptr);
+  EXPECT_EQ(row_of(hole, 3), &hole.rows[1]);
 }
 
 TEST(FirstDifference, OtherTensorsAreADefect) {

@@ -13,10 +13,18 @@ std::filesystem::path create_run_directory(const std::filesystem::path& parent, 
 // Makes the directory a user named, and the ones above it. Throws Error(usage) if there is something already.
 void create_given_directory(const std::filesystem::path& path);
 
+// Whether a directory of this name can be made, asked before anything long begins: nothing is made. Throws
+// Error(ours) naming what does not let it, Error(device) for a working directory that is gone.
+void expect_room_for_directory(const std::filesystem::path& path);
+
+// The same, and Error(usage) if there is something already, whatever it is.
+void expect_new_directory(const std::filesystem::path& path);
+
 // Keeps other programs from going on with the same run, for as long as it lives.
 class RunLock {
  public:
-  // Throws Error(usage) if somebody else has it, Error(data) if there is no such directory.
+  // Throws Error(usage) if another program has it, Error(data) if there is no such directory, Error(device)
+  // where the file system has no locks.
   explicit RunLock(const std::filesystem::path& run);
   ~RunLock();
   RunLock(const RunLock&) = delete;

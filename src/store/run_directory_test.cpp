@@ -1,13 +1,17 @@
 #include "store/run_directory.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/error.h"
 
@@ -85,12 +89,43 @@ TEST_F(RunDirectory, AGivenDirectoryIsMadeOnce) {
   }
 }
 
-TEST(RunFolder, ALockedRunIsNobodyElses) {
+TEST_F(RunDirectory, WhetherOneCanBeMadeIsAskedWithoutMakingIt) {
+  std::ofstream(directory_ / "file") << "a file";
+  fs::create_symlink("nowhere", directory_ / "link");
+  for (const char* name : {"new", "a/b/c", "slash/"})
+    EXPECT_NO_THROW(expect_new_directory(directory_ / name));
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory_), {}), 2);
+  for (const char* name : {"file", "link", "."}) {
+    const auto [fault, message] = refusal([&] { expect_new_directory(directory_ / name); });
+    EXPECT_EQ(fault, Fault::usage);
+    EXPECT_EQ(message, (directory_ / name).string() +
+                           ": expected a new directory, found that it exists; name another");
+  }
+  const auto [fault, message] = refusal([&] { expect_new_directory(directory_ / "file/a/b"); });
+  EXPECT_EQ(fault, Fault::ours);
+  EXPECT_EQ(message, (directory_ / "file/a/b").string() + ": cannot make the directory: " +
+                         (directory_ / "file").string() + ": Not a directory");
+}
+
+// Kept where the call can see it: the file systems of a test machine have locks.
+int error_of_flock = 0;  // 0: the system decides
+
+TEST(RunFolder, ALockedRunBelongsToOneProgram) {
   const fs::path run = fs::path(testing::TempDir()) / "locked-run";
   fs::create_directories(run);
   {
     const RunLock lock(run);
-    EXPECT_THROW(RunLock{run}, Error);
+    const auto [fault, message] = refusal([&] { RunLock{run}; });
+    EXPECT_EQ(fault, Fault::usage);
+    EXPECT_EQ(message, run.string() + ": another lockstep is writing to this run; wait until it has ended");
+  }
+  for (const int error : {ENOLCK, EOPNOTSUPP, EBADF}) {
+    error_of_flock = error;
+    const auto [fault, message] = refusal([&] { RunLock{run}; });
+    error_of_flock = 0;
+    EXPECT_EQ(fault, Fault::device);
+    EXPECT_EQ(message, run.string() + ": cannot lock the run: " + std::generic_category().message(error) +
+                           "; keep it on a file system that has locks, as a local disk");
   }
   EXPECT_NO_THROW(RunLock{run});
   fs::remove_all(run);
@@ -112,3 +147,12 @@ TEST(RunFolder, LeftoversOfAKilledProgramGo) {
 
 }  // namespace
 }  // namespace lockstep::store
+
+// Stands before the C library's function of this name in this program.
+extern "C" int flock(int descriptor, int operation) noexcept {
+  if (const int error = lockstep::store::error_of_flock; error != 0) {
+    errno = error;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_flock, descriptor, operation));
+}

@@ -87,6 +87,13 @@ class DevicesTest(ProgramTest):
         done = self.run_program("train", "--resume", "run", "--epochs", 4, "--devices", 2, "--drill", "fail@2:cpu:1")
         self.assert_refused(done, 4, "cpu:1: step 6, ")
 
+    def test_a_drill_that_never_happens_is_refused(self):
+        done = self.run_program("train", "mlp", "--data", self.data, "--epochs", 2, "--drill", "slow@5:cpu:0")
+        self.assert_refused_before_start(done, 2, "--drill", "step 5 never comes: 4 steps are to run")
+        self.train("mlp", "--epochs", 2, "--out", "run")
+        done = self.run_program("train", "--resume", "run", "--epochs", 3, "--drill", "slow@3:cpu:0")
+        self.assert_refused_before_start(done, 2, "--drill", "step 3 never comes: 2 steps are to run")
+
     def test_bad_lists_are_refused(self):
         for text, word in (("0", "no device"), ("fpga:0", "there are cpu, opencl, cuda, gpu"), ("cpu:0,cpu:0", "twice"),
                            ("2xcpi", "did you mean 'cpu'?"), ("", "nothing between"), ("1025", "more than 1024")):
@@ -232,9 +239,10 @@ class KindsTest(ProgramTest):
             done = self.run_program("devices", option, value)
             self.assert_refused_before_start(done, 2, f"{option} requires --report", "see lockstep devices --help")
 
-    def test_a_drill_of_a_report_needs_its_device(self):
-        done = self.run_program("devices", "--report", "--data", self.data, "--drill", "flip@3:cpu:7", env=NO_GPU)
-        self.assert_refused_before_start(done, 2, "--drill", "cpu:7")
+    def test_a_drill_of_a_report_needs_its_device_and_step(self):
+        for drill, word in (("flip@3:cpu:7", "cpu:7"), ("flip@21:cpu:0", "step 21 never comes")):
+            done = self.run_program("devices", "--report", "--data", self.data, "--drill", drill, env=NO_GPU)
+            self.assert_refused_before_start(done, 2, "--drill", word)
 
     @needs_opencl(2)
     def test_a_device_that_can_be_divided_is_listed_with_its_names(self):

@@ -114,12 +114,58 @@ class ResumeTest(ProgramTest):
         self.train("--resume", "run", "--epochs", 30)
         self.assert_as_whole("run")
 
-    def test_a_part_that_is_not_recorded_leaves_no_hole(self):
+    def resume_and_say(self, run, *arguments):
+        """What stderr says beside the progress of a run that goes on."""
+        done = self.run_program("train", "--resume", run, *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.messages(done.stderr)
+
+    def test_a_part_that_is_not_recorded_is_a_hole_that_is_said(self):
         self.train("mlp", "--epochs", 2, "--momentum", "0.5", "--out", "run")
-        self.train("--resume", "run", "--epochs", 4, "--no-record")
-        self.train("--resume", "run", "--epochs", 30)
+        self.assertEqual(self.resume_and_say("run", "--epochs", 4, "--no-record"), [])
+        self.assertEqual(self.resume_and_say("run", "--epochs", 30),
+                         ["run: rows were missing, after a loss of power or a part without a record: "
+                          "hashes.csv steps 5 to 7"])
         done = self.run_program("diff", "whole", "run")
-        self.assertEqual((done.returncode, done.stdout), (0, "equal: 52 steps, 4 tensors, every hash\n"))
+        self.assertEqual((done.returncode, done.stdout),
+                         (0, "equal: 57 steps, 4 tensors, every hash\n"
+                             "steps that are not in both records and were not compared: 3\n"))
+
+    def cut_rows(self, run, name, rows):
+        """Leaves so many rows of a file, and half of the next, as a loss of power does."""
+        lines = (self.folder / run / name).read_text().splitlines(keepends=True)
+        (self.folder / run / name).write_text("".join(lines[:rows]) + lines[rows][:9])
+
+    def test_rows_that_a_loss_of_power_took_are_said_and_written_again(self):
+        self.train("mlp", "--epochs", 4, "--momentum", "0.5", "--out", "run")
+        epochs = (self.folder / "run/results.csv").read_bytes()
+        self.cut_rows("run", "results.csv", 2)    # the header and epoch 1
+        self.cut_rows("run", "metrics.jsonl", 4)  # steps 1, 2, epoch 1, step 3
+        self.cut_rows("run", "hashes.csv", 4)     # the header and steps 1 to 3
+        self.assertEqual(self.resume_and_say("run", "--epochs", 30),
+                         ["run: rows were missing, after a loss of power or a part without a record: "
+                          "results.csv epochs 2 to 4, written again; "
+                          "metrics.jsonl steps 4 to 8 and epochs 2 to 4, written again; hashes.csv steps 4 to 7"])
+        self.assertTrue(self.run_file("run", "results.csv").startswith(epochs))
+        recorded = self.run_file("run", "hashes.csv").splitlines(keepends=True)
+        whole = self.run_file("whole", "hashes.csv").splitlines(keepends=True)
+        self.assertEqual(recorded, whole[:4] + whole[8:])
+        self.assertEqual(self.run_file("run", "weights.safetensors"), self.run_file("whole", "weights.safetensors"))
+
+    def test_results_alone_are_as_if_nothing_had_happened(self):
+        self.train("mlp", "--epochs", 4, "--momentum", "0.5", "--out", "run")
+        self.cut_rows("run", "results.csv", 3)
+        self.cut_rows("run", "hashes.csv", 8)  # all but the last step, which the checkpoint knows
+        self.assertEqual(len(self.resume_and_say("run", "--epochs", 30)), 1)
+        self.assert_as_whole("run")
+
+    def test_a_finished_run_says_that_nothing_is_left_and_how_to_add_epochs(self):
+        before = self.run_file("whole", "weights.safetensors")
+        self.assertEqual(self.resume_and_say("whole"),
+                         ["nothing was left to do: all 30 epochs are trained; add more with "
+                          "./lockstep train --resume whole --epochs 60"])
+        self.assertEqual(self.run_file("whole", "weights.safetensors"), before)
+        self.assertEqual(self.resume_and_say("whole", "--epochs", 31), [])
 
     def test_an_epoch_that_has_begun_cannot_be_left_out(self):
         process = self.start("run")

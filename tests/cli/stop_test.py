@@ -60,16 +60,21 @@ class StopTest(ProgramTest):
             self.assertTrue(process.stderr.readline().startswith("epoch 1/"))
             process.send_signal(number)
             stdout, stderr = process.communicate()
-            self.assertEqual((process.returncode, self.messages(stderr)), (code, []))
+            self.assertEqual(process.returncode, code)
+            epoch = len((self.folder / str(code) / "results.csv").read_text().splitlines())
+            self.assertEqual(self.messages(stderr),
+                             [f"interrupted in epoch {epoch} of 1000000; go on with ./lockstep train --resume {code}"])
             self.assertEqual(json.loads(stdout)["weights"], self.assert_saved(self.folder / str(code))["weights"])
 
     def test_before_the_first_step_the_initial_weights_are_saved(self):
         process = self.start_held()
         self.send(process, signal.SIGINT)
         process.stdin.buffer.write(self.content)
-        stdout, _ = process.communicate()
+        stdout, stderr = process.communicate()
         self.assertEqual(process.returncode, 130)
         self.assertIn("no epoch finished", stdout)
+        self.assertEqual(stderr.splitlines()[-1],
+                         "interrupted in epoch 1 of 10; go on with ./lockstep train --resume runs/mlp-1")
         self.last_file.unlink()
         self.last_file.write_bytes(self.content)
         self.assert_saved(self.folder / "runs/mlp-1")

@@ -30,6 +30,14 @@ class VerifyTest(ProgramTest):
                                       r"0x[0-9a-f]{8} \(.*\) where 0x[0-9a-f]{8} \(.*\) is expected\n\Z")
         self.assertIn("DIFFERS", done.stdout)
 
+    def test_a_drill_that_never_happens_is_refused(self):
+        for drill, word in (("flip@2:cpu:7", "cpu:7 is not among the devices"),
+                            ("flip@2:opencl:5", "opencl:5 is not among the devices"),
+                            ("flip@6:cpu:1", "step 6 never comes: 5 steps are to run")):
+            done = self.verify("--devices", "1,2", "--drill", drill)
+            self.assert_refused_before_start(done, 2, "--drill", word)
+        self.assertEqual(self.verify("--devices", "1,2", "--drill", "flip@5:cpu:1").returncode, 6)
+
     def test_bad_lists_are_refused(self):
         for arguments in (("--devices", "1,0"), ("--devices", "1,,2"), ("--threads", "1,x"), ("--steps", "0"),
                           ("--exchange", "sharded,"), ("--order", "pak")):
