@@ -23,7 +23,8 @@ std::size_t elements(const program::Program& program, program::BufferId id) {
 }
 
 // All at once where nothing can overlap anyway.
-std::size_t smallest_group(const Crew& crew) {
+std::size_t smallest_group(const Crew& crew, const RunnerOptions& options) {
+  if (options.smallest_group > 0) return options.smallest_group;
   return crew.shares_cores() ? kOneGroup : exchange::kSmallestGroup;
 }
 
@@ -31,11 +32,12 @@ std::size_t smallest_group(const Crew& crew) {
 
 // What belongs to one device of a run.
 struct Runner::Worker final : device::Watcher {
-  Worker(Crew& crew, const program::Program& program, int device, const device::LoadOptions& options)
+  Worker(Crew& crew, const program::Program& program, int device, const device::LoadOptions& options,
+         std::size_t smallest_group)
       : activity(crew.activity(device)),
         executable(crew.device(device).load(program, options)),
         exchange_run({*executable, program, crew.transport(device), activity, clock, device, crew.size(),
-                      smallest_group(crew)}) {}
+                      smallest_group}) {}
 
   void begin(const program::Instruction& instruction) override {
     activity.instruction = &instruction;
@@ -83,7 +85,8 @@ Runner::Runner(std::unique_ptr<Crew> own, Crew* crew, std::vector<program::Progr
                                                                .direct = crew_->direct(),
                                                                .inbox_floats = most_inbox_floats(device),
                                                                .of_free_memory = options_.of_free_memory,
-                                                               .share = share});
+                                                               .share = share},
+                                           smallest_group(*crew_, options_));
     for (const auto& [packs, lists] : lists_) executable(device).expect(lists[d]);
     workers_[d]->trace.device = crew_->device(device).name();
     if (options_.trace) workers_[d]->clock.keep(&workers_[d]->trace, start);
@@ -174,7 +177,7 @@ std::vector<exchange::List> Runner::make_lists(int packs) const {
   setting.packs = packs;
   setting.shares = shares_of(packs);
   setting.shard_optimizer = options_.shard_optimizer;
-  setting.smallest_group = smallest_group(*crew_);
+  setting.smallest_group = smallest_group(*crew_, options_);
   return options_.emit(setting, shards_);
 }
 

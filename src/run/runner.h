@@ -30,6 +30,8 @@ struct RunnerOptions {
   const program::exchange::Kind* exchange = nullptr;  // null: the best
   bool shard_optimizer = false;  // the programs must be compiled so, with the same exchange
   bool record = false;           // hash every parameter after each step, the tensors dealt over the devices
+  // Elements of the sums whose exchange starts together. 0: what the crew's cores are best at.
+  std::size_t smallest_group = 0;
   bool trace = false;            // keep what every device did and when
   double of_free_memory = device::LoadOptions{}.of_free_memory;
   bool numbered = true;             // steps are those of a training; messages name them
