@@ -189,6 +189,7 @@ int run_case(Case& c, unsigned seed) {
                      kRate,
                      c.momentum});
     EXPECT_TRUE(result.finite);
+    EXPECT_FALSE(result.finding);
     for (int d = 0; d < c.devices; ++d) {
       const Weights found = runner.download(d);
       for (std::size_t i = 0; i < weights.size(); ++i)

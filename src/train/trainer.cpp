@@ -8,6 +8,7 @@
 #include "train/calibrate.h"
 #include "train/divergence.h"
 #include "train/minibatches.h"
+#include "train/replica_error.h"
 
 namespace lockstep::train {
 namespace {
@@ -56,6 +57,7 @@ class Training::Loop {
       interrupted = !train_epoch();
       if (interrupted) break;
     }
+    examine();
     save();
     return {runner_->download(), state_.epochs, interrupted, runner_->traces(), use_};
   }
@@ -72,6 +74,7 @@ class Training::Loop {
       const bool last = state_.step_in_epoch == minibatches_.per_epoch();
       if (options_.checkpoint_every > 0 && state_.step % options_.checkpoint_every == 0 && !last) save();
     }
+    examine();
     EpochReport report;
     report.epoch = state_.epoch;
     report.train_loss = state_.loss_sum / static_cast<double>(data_.train.size());
@@ -92,10 +95,19 @@ class Training::Loop {
 
   void save() {
     if (!listeners_.checkpoint || state_.step == saved_step_) return;
+    examine();
     state_.weights = runner_->download();
     state_.velocity = runner_->download_velocity();
     listeners_.checkpoint(state_);
     saved_step_ = state_.step;
+  }
+
+  // Nothing is kept of replicas that differ or are not finite.
+  void examine() {
+    if (state_.step == examined_step_) return;
+    if (const auto finding = runner_->examine_replicas())
+      throw replica_error(*finding, job_.model, crew_.names());
+    examined_step_ = state_.step;
   }
 
   void train_step() {
@@ -119,6 +131,7 @@ class Training::Loop {
                       .packs = result.packs,
                       .hashes = result.hashes};
     for (Observer* o : listeners_.observers) o->on_step(report);
+    if (result.finding) throw replica_error(*result.finding, job_.model, crew_.names());
   }
 
   void count(const run::StepResult& result) {
@@ -141,6 +154,9 @@ class Training::Loop {
   }
 
   Error diverged(const device::StepInput& input) {
+    // The step may have begun with what an update before it left.
+    if (const auto finding = runner_->examine_replicas())
+      return replica_error(*finding, job_.model, crew_.names());
     return Error(Fault::diverged, "step {}: {}; nothing of this step was kept, try a smaller --lr",
                  state_.step + 1, divergence_text(input));
   }
@@ -185,7 +201,7 @@ class Training::Loop {
   std::vector<DeviceUse> use_;
   Minibatches minibatches_;
   TrainState state_;
-  std::int64_t saved_step_ = -1;
+  std::int64_t saved_step_ = -1, examined_step_ = -1;
   Listeners listeners_;
 };
 
