@@ -37,6 +37,13 @@ struct TrainOptions {
   std::optional<Weights> start = {};  // instead of the seed's
   int threads = 0;                    // of each CPU device; 0: the cores divided among them
   std::function<void(const Epoch&)> on_epoch = nullptr;  // what it throws ends the training
+  double timeout = 60;  // seconds without progress after which a device is stuck
+  // Told in one line who is stuck, doing what, and who waits for it; again after every further timeout. Runs
+  // on a thread of the library while train() has not returned, must not throw, and may end the process.
+  // Empty: the line goes to standard error. Devices that wait for the stuck one give up; train() throws
+  // Error(device) when the stuck one comes back, and not before, because its thread still uses what train()
+  // was given.
+  std::function<void(const std::string&)> on_stuck = nullptr;
 };
 
 struct TrainResult {

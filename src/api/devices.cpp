@@ -1,5 +1,7 @@
 #include "api/devices.h"
 
+#include <iostream>
+
 #include "base/error.h"
 #include "device/inventory.h"
 #include "plan/device_list.h"
@@ -10,28 +12,48 @@ namespace {
 
 constexpr int kMostThreads = 1024;
 
+// The one thing that the library prints by itself.
+void tell_standard_error(const std::string& who) {
+  std::cerr << "lockstep: " + who + "; the call returns when the device comes back\n" << std::flush;
+}
+
+device::Inventory inventory_with(const Patience& patience) {
+  return device::Inventory({.timeout = patience.timeout, .on_stuck = patience.on_stuck});
+}
+
 std::unique_ptr<run::Crew> make_crew(device::Inventory& inventory, const std::vector<std::string>& names,
-                                     int threads) {
+                                     int threads, const Patience& patience) {
   if (threads < 0 || threads > kMostThreads)
     throw Error(Fault::usage, "threads: expected 1 to {}, or 0 for every core, found {}", kMostThreads,
                 threads);
-  device::MadeDevices made = inventory.make(names, {.threads = threads});
-  return std::make_unique<run::Crew>(std::move(made.devices),
-                                     run::Crew::Options{.share_cores = made.share_cores});
+  device::MadeDevices made =
+      inventory.make(names, {.threads = threads, .timeout = patience.timeout, .on_stuck = patience.on_stuck});
+  return std::make_unique<run::Crew>(
+      std::move(made.devices),
+      run::Crew::Options{
+          .timeout = patience.timeout, .on_stuck = patience.on_stuck, .share_cores = made.share_cores});
 }
 
 }  // namespace
 
-std::unique_ptr<run::Crew> make_crew(const std::vector<std::string>& names, int threads) {
-  device::Inventory inventory;
-  return make_crew(inventory, names, threads);
+Patience with_listener(Patience patience) {
+  if (!patience.on_stuck) patience.on_stuck = tell_standard_error;
+  return patience;
 }
 
-std::unique_ptr<run::Crew> make_crew(std::string_view list, int threads) {
-  device::Inventory inventory;
+std::unique_ptr<run::Crew> make_crew(const std::vector<std::string>& names, int threads,
+                                     const Patience& patience) {
+  const Patience heard = with_listener(patience);
+  device::Inventory inventory = inventory_with(heard);
+  return make_crew(inventory, names, threads, heard);
+}
+
+std::unique_ptr<run::Crew> make_crew(std::string_view list, int threads, const Patience& patience) {
+  const Patience heard = with_listener(patience);
+  device::Inventory inventory = inventory_with(heard);
   const plan::DevicesHere here{.gpus = [&] { return inventory.gpus(); },
                                .refusal = [&](const std::string& gpu) { return inventory.refusal(gpu); }};
-  return make_crew(inventory, plan::parse_device_list(list, here), threads);
+  return make_crew(inventory, plan::parse_device_list(list, here), threads, heard);
 }
 
 }  // namespace api

@@ -1,5 +1,7 @@
 // The devices a call runs on.
 #pragma once
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,10 +12,22 @@
 namespace lockstep {
 inline namespace api {
 
+// Who hears of a device that makes no progress, and after how long.
+struct Patience {
+  std::chrono::nanoseconds timeout = std::chrono::seconds(60);
+  // Told in one line, again after every further timeout, on a thread of the library. Must not throw. Null:
+  // the line goes to standard error, because a call that says nothing and does not return helps no one.
+  std::function<void(const std::string&)> on_stuck = nullptr;
+};
+
+// The same with an on_stuck that is never null.
+Patience with_listener(Patience patience);
+
 // `threads` of each device; 0: the cores this process may use, divided among them. A device that makes no
 // progress ends the waits of the others with Error(device). Throws Error(usage) for numbers beyond limits.
-std::unique_ptr<run::Crew> make_crew(const std::vector<std::string>& names, int threads);
-std::unique_ptr<run::Crew> make_crew(std::string_view list, int threads);
+std::unique_ptr<run::Crew> make_crew(const std::vector<std::string>& names, int threads,
+                                     const Patience& patience = {});
+std::unique_ptr<run::Crew> make_crew(std::string_view list, int threads, const Patience& patience = {});
 
 }  // namespace api
 }  // namespace lockstep

@@ -1,6 +1,7 @@
 #include "api/training.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@ inline namespace api {
 namespace {
 
 constexpr int kMostBatch = 1'000'000;
+constexpr double kLeastTimeout = 1e-6, kMostTimeout = 1e6;  // seconds
 
 Epoch to_public(const train::EpochReport& report) {
   const FloatEnvironment environment;
@@ -41,6 +43,9 @@ void expect_limits(const TrainOptions& options) {
   if (options.epochs < 1) throw Error(Fault::usage, "epochs: expected at least 1, found {}", options.epochs);
   if (!std::isfinite(options.lr) || options.lr <= 0)
     throw Error(Fault::usage, "lr: expected a finite number above 0, found {}", options.lr);
+  if (!(options.timeout >= kLeastTimeout && options.timeout <= kMostTimeout))
+    throw Error(Fault::usage, "timeout: expected {} to {} seconds, found {}", kLeastTimeout, kMostTimeout,
+                options.timeout);
   if (std::isnan(options.momentum) || options.momentum < 0 || options.momentum >= 1)
     throw Error(Fault::usage, "momentum: expected 0 to below 1, found {}", options.momentum);
 }
@@ -75,7 +80,10 @@ TrainResult run_training(const TrainOptions& options) {
   train::TrainOptions how;
   if (!options.exchange.empty()) how.machine.exchange = &program::exchange::kind_named(options.exchange);
   if (options.start) how.start = to_inside(*options.start, job.model);
-  const std::unique_ptr<run::Crew> crew = make_crew(options.devices, options.threads);
+  const Patience patience{
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options.timeout)),
+      options.on_stuck};
+  const std::unique_ptr<run::Crew> crew = make_crew(options.devices, options.threads, patience);
   Teller teller(options.on_epoch);
   const train::TrainResult trained = train::train(job, data, *crew, how, {.observers = {&teller}});
   TrainResult result{{}, crew->names(), to_public(trained.weights, job.model)};

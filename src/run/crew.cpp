@@ -134,13 +134,20 @@ void Crew::work_on(int device, const std::function<void(int)>& work) {
   } catch (...) {
     error = std::current_exception();
   }
+  finish_work(activity, error);
+  if (error) transport(device).abort();
+}
+
+// The watch holds the mutex while it looks. So it sees a worker at work together with what the work is about,
+// or neither, and never what belonged to work that is over.
+void Crew::finish_work(Activity& activity, const std::exception_ptr& error) {
+  const Lock lock(mutex_);
+  if (!first_error_) first_error_ = error;
   activity.working = false;
-  if (!error) return;
-  {
-    const Lock lock(mutex_);
-    if (!first_error_) first_error_ = error;
-  }
-  transport(device).abort();
+  activity.waiting = false;
+  activity.instruction = nullptr;
+  activity.exchanging = nullptr;
+  activity.program = nullptr;
 }
 
 // An error's text with device, step and instruction in front; what drivers say begins with the device.

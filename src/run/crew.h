@@ -18,7 +18,8 @@
 
 namespace lockstep::run {
 
-// What a worker is doing, for whoever watches. The worker writes, the watch reads.
+// What a worker is doing, for whoever watches. The worker writes, the watch reads. What the pointers point to
+// lives at least as long as the work that set them: when the work is over, the crew clears them.
 struct Activity {
   std::atomic<std::uint64_t> moves{0};  // grows with everything that is begun
   std::atomic<std::int64_t> step{0};    // of the training, from 1; 0: none
@@ -36,8 +37,10 @@ class Crew {
  public:
   struct Options {
     std::chrono::nanoseconds timeout = std::chrono::seconds(60);
-    // Told, in one line, who has made no progress for so long. Workers that wait for others are sent home
-    // with an error; one that is stuck in its own work is not, so this may end the process. Must not throw.
+    // Told, in one line, who has made no progress for so long, again after every further timeout. Workers
+    // that wait for others are sent home with an error. A worker that is stuck in its own work cannot be: its
+    // thread has to be joined, so run() throws Error(device) when that work comes back, and not before.
+    // Whoever cannot wait that long ends the process here. Must not throw. Null: nobody is told.
     std::function<void(const std::string&)> on_stuck = nullptr;
     bool share_cores = false;  // more threads than cores: nobody spins
   };
@@ -70,6 +73,7 @@ class Crew {
 
  private:
   void work_on(int device, const std::function<void(int)>& work);
+  void finish_work(Activity& activity, const std::exception_ptr& error);
   void watch();
   std::string stuck_workers(std::vector<int>& still) const;
   std::string doing(int device) const;

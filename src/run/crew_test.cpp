@@ -171,6 +171,26 @@ TEST(Crew, ADeviceThatDoesNotGiveItsWeightsIsReported) {
             "no progress for 0.3 s: cpu:1 (outside of training)");
 }
 
+// The runner that failed is gone, and with it the instruction at which it did.
+TEST(Crew, TheWatchSaysNothingOfWorkThatIsOver) {
+  std::promise<void> released;
+  std::string report;
+  Crew crew(devices_with({.kind = Drill::Kind::fail, .step = 2}), {.timeout = 1s,
+                                                                   .on_stuck =
+                                                                       [&](const std::string& text) {
+                                                                         if (report.empty())
+                                                                           released.set_value();
+                                                                         report = text;
+                                                                       },
+                                                                   .share_cores = true});
+  EXPECT_THAT(error_of(crew, 3), HasSubstr("step 2, load of input"));
+  EXPECT_THROW(crew.run([&](int device) {
+    if (device == 1) released.get_future().wait();
+  }),
+               Error);
+  EXPECT_EQ(report, "no progress for 1 s: cpu:1 (step 2)");
+}
+
 TEST(Crew, WhatIsNoErrorIsOurDefect) {
   Crew crew(devices_with({}), {.timeout = kNever, .on_stuck = never_stuck, .share_cores = true});
   EXPECT_EQ(

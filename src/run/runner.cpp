@@ -23,19 +23,27 @@ std::size_t elements(const program::Program& program, program::BufferId id) {
 }
 
 // All at once where nothing can overlap anyway.
-std::size_t smallest_group(const Crew& crew) {
+std::size_t smallest_group(const Crew& crew, const RunnerOptions& options) {
+  if (options.smallest_group > 0) return options.smallest_group;
   return crew.shares_cores() ? kOneGroup : exchange::kSmallestGroup;
+}
+
+bool exchanges(const program::Program& program) {
+  return std::ranges::any_of(program.segments, [](const program::Segment& segment) {
+    return segment.over == program::Segment::Over::exchange;
+  });
 }
 
 }  // namespace
 
 // What belongs to one device of a run.
 struct Runner::Worker final : device::Watcher {
-  Worker(Crew& crew, const program::Program& program, int device, const device::LoadOptions& options)
+  Worker(Crew& crew, const program::Program& program, int device, const device::LoadOptions& options,
+         std::size_t smallest_group)
       : activity(crew.activity(device)),
         executable(crew.device(device).load(program, options)),
         exchange_run({*executable, program, crew.transport(device), activity, clock, device, crew.size(),
-                      smallest_group(crew)}) {}
+                      smallest_group}) {}
 
   void begin(const program::Instruction& instruction) override {
     activity.instruction = &instruction;
@@ -64,11 +72,8 @@ Runner::Runner(std::unique_ptr<Crew> own, Crew* crew, std::vector<program::Progr
         crew_->size());
   workers_.resize(programs_.size());
   // What the exchanges need is planned with the rest, and there before the first step.
-  const bool exchanges = std::ranges::any_of(program().segments, [](const program::Segment& segment) {
-    return segment.over == program::Segment::Over::exchange;
-  });
   for (const int examples : {options_.most_examples, options_.last_examples}) {
-    if (exchanges && examples > 0)
+    if (exchanges(program()) && examples > 0)
       lists_.try_emplace(arithmetic::pack_count(examples), make_lists(arithmetic::pack_count(examples)));
   }
   const auto start = StepClock::Clock::now();
@@ -83,13 +88,21 @@ Runner::Runner(std::unique_ptr<Crew> own, Crew* crew, std::vector<program::Progr
                                                                .direct = crew_->direct(),
                                                                .inbox_floats = most_inbox_floats(device),
                                                                .of_free_memory = options_.of_free_memory,
-                                                               .share = share});
+                                                               .share = share},
+                                           smallest_group(*crew_, options_));
     for (const auto& [packs, lists] : lists_) executable(device).expect(lists[d]);
     workers_[d]->trace.device = crew_->device(device).name();
     if (options_.trace) workers_[d]->clock.keep(&workers_[d]->trace, start);
     if (executable(device).works_in_background()) workers_[d]->clock.leave_exchange_to_device();
   });
-  if (options_.record) hashes_.resize(program().parameters.size());
+  // Only a program that trains changes its parameters.
+  replicas_ = std::make_unique<Replicas>(
+      program(), Replicas::Options{.devices = crew_->size(),
+                                   .examine = exchanges(program()) && !program().gradients.empty(),
+                                   .record = options_.record,
+                                   .background = std::ranges::any_of(workers_, [](const auto& worker) {
+                                     return worker->executable->works_in_background();
+                                   })});
 }
 
 Runner::Runner(Crew& crew, std::vector<program::Program> programs, const RunnerOptions& options)
@@ -174,7 +187,7 @@ std::vector<exchange::List> Runner::make_lists(int packs) const {
   setting.packs = packs;
   setting.shares = shares_of(packs);
   setting.shard_optimizer = options_.shard_optimizer;
-  setting.smallest_group = smallest_group(*crew_);
+  setting.smallest_group = smallest_group(*crew_, options_);
   return options_.emit(setting, shards_);
 }
 
@@ -199,6 +212,7 @@ StepResult Runner::step(const device::StepInput& input) {
   const int packs = arithmetic::pack_count(static_cast<int>(input.minibatch.examples.size()));
   const std::vector<exchange::List>& lists = lists_for(packs);
   ++steps_;
+  replicas_->plan_step(steps_);
   crew_->run([&](int device) { run_step(device, input, lists[static_cast<std::size_t>(device)]); });
   StepResult result;
   for (const arithmetic::PackRange& share : shares_of(packs)) result.packs.push_back(share.size());
@@ -214,8 +228,22 @@ StepResult Runner::step(const device::StepInput& input) {
     }
     result.devices.push_back(worker->clock.times());
   }
-  result.hashes = hashes_;
+  result.hashes = replicas_->recorded();
+  if (!result.finite) return result;
+  kept_steps_ = steps_;
+  result.finding = replicas_->verdict();
   return result;
+}
+
+void Runner::continue_after(std::int64_t steps) {
+  steps_ = kept_steps_ = steps;
+  replicas_->begin_after(steps);
+}
+
+std::optional<ReplicaFinding> Runner::examine_replicas() {
+  replicas_->plan_all(kept_steps_);
+  crew_->run([&](int device) { replicas_->look(device, executable(device)); });
+  return replicas_->verdict();
 }
 
 void Runner::run_step(int device, const device::StepInput& input, const exchange::List& list) {
@@ -244,18 +272,9 @@ void Runner::run_step(int device, const device::StepInput& input, const exchange
       worker.clock.note(span.exchange ? TraceSpan::Lane::exchange : TraceSpan::Lane::compute, span.start,
                         span.end, span.name);
   }
-  if (options_.record && worker.finite) hash_own_parameters(device);
+  if (worker.finite) replicas_->look(device, *worker.executable);
   worker.activity.instruction = nullptr;
   worker.clock.end(start);
-}
-
-// Parameter i is hashed by device i mod k, from its own replica.
-void Runner::hash_own_parameters(int device) {
-  for (std::size_t i = static_cast<std::size_t>(device); i < hashes_.size(); i += workers_.size()) {
-    const std::span<const float> numbers =
-        workers_[static_cast<std::size_t>(device)]->executable->parameter(program().parameters[i]);
-    hashes_[i] = hash128(std::as_bytes(numbers));
-  }
 }
 
 std::vector<DeviceTrace> Runner::traces() const {

@@ -3,10 +3,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
-#include "base/hash.h"
 #include "run/crew.h"
+#include "run/replicas.h"
 #include "run/step_clock.h"
 
 namespace lockstep::run {
@@ -21,6 +22,7 @@ struct StepResult {
   std::vector<Hash128> hashes;            // of the parameters after the step, if they are recorded
   std::vector<DeviceTimes> devices;       // by device
   std::vector<int> packs;                 // that each device computed
+  std::optional<ReplicaFinding> finding;  // in the part of the replicas that was looked at after the step
 };
 
 struct RunnerOptions {
@@ -30,7 +32,9 @@ struct RunnerOptions {
   const program::exchange::Kind* exchange = nullptr;  // null: the best
   bool shard_optimizer = false;  // the programs must be compiled so, with the same exchange
   bool record = false;           // hash every parameter after each step, the tensors dealt over the devices
-  bool trace = false;            // keep what every device did and when
+  // Elements of the sums whose exchange starts together. 0: what the crew's cores are best at.
+  std::size_t smallest_group = 0;
+  bool trace = false;  // keep what every device did and when
   double of_free_memory = device::LoadOptions{}.of_free_memory;
   bool numbered = true;             // steps are those of a training; messages name them
   std::vector<double> shares = {};  // packs go to devices in these proportions; empty: equal shares
@@ -65,8 +69,11 @@ class Runner {
 
   StepResult step(const device::StepInput& input);
 
-  // The next step is the one after so many, in messages and traces.
-  void continue_after(std::int64_t steps) { steps_ = steps; }
+  // The next step is the one after so many, in messages and traces. Requires: the replicas are equal.
+  void continue_after(std::int64_t steps);
+
+  // Looks at all parameters of all devices, as they are after the last step that was finite.
+  std::optional<ReplicaFinding> examine_replicas();
 
   const program::Program& program() const { return programs_[0]; }
   Crew& crew() { return *crew_; }
@@ -85,7 +92,6 @@ class Runner {
   std::size_t most_inbox_floats(int device) const;
   const std::vector<program::exchange::List>& lists_for(int packs);
   void run_step(int device, const device::StepInput& input, const program::exchange::List& list);
-  void hash_own_parameters(int device);
 
   const RunnerOptions options_;
   const std::unique_ptr<Crew> own_crew_;  // of the one-device constructor
@@ -94,8 +100,9 @@ class Runner {
   const std::vector<program::exchange::Shard> shards_;
   std::map<int, std::vector<program::exchange::List>> lists_;  // by packs
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<Hash128> hashes_;
+  std::unique_ptr<Replicas> replicas_;
   std::int64_t steps_ = 0;
+  std::int64_t kept_steps_ = 0;  // but for a last one that was not finite
 };
 
 }  // namespace lockstep::run

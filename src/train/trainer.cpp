@@ -9,6 +9,7 @@
 #include "train/calibrate.h"
 #include "train/divergence.h"
 #include "train/minibatches.h"
+#include "train/replica_error.h"
 
 namespace lockstep::train {
 namespace {
@@ -57,6 +58,7 @@ class Training::Loop {
       interrupted = !train_epoch();
       if (interrupted) break;
     }
+    examine();
     save();
     return {runner_->download(), state_.epochs, interrupted, runner_->traces(), use_};
   }
@@ -73,6 +75,7 @@ class Training::Loop {
       const bool last = state_.step_in_epoch == minibatches_.per_epoch();
       if (options_.checkpoint_every > 0 && state_.step % options_.checkpoint_every == 0 && !last) save();
     }
+    examine();
     state_.epochs.push_back(finish_epoch());
     for (Observer* o : listeners_.observers) o->on_epoch(state_.epochs.back());
     return true;
@@ -98,18 +101,33 @@ class Training::Loop {
 
   void save() {
     if (!listeners_.checkpoint || state_.step == saved_step_) return;
+    examine();
     state_.weights = runner_->download();
     state_.velocity = runner_->download_velocity();
     listeners_.checkpoint(state_);
     saved_step_ = state_.step;
   }
 
-  void train_step() {
-    const StepReport report = compute_step();
-    for (Observer* o : listeners_.observers) o->on_step(report);
+  // Nothing is kept of replicas that differ or are not finite.
+  void examine() {
+    if (state_.step == examined_step_) return;
+    if (const auto finding = runner_->examine_replicas())
+      throw replica_error(*finding, job_.model, crew_.names());
+    examined_step_ = state_.step;
   }
 
-  StepReport compute_step() {
+  struct ComputedStep {
+    StepReport report;
+    std::optional<run::ReplicaFinding> finding;
+  };
+
+  void train_step() {
+    const ComputedStep step = compute_step();
+    for (Observer* o : listeners_.observers) o->on_step(step.report);
+    if (step.finding) throw replica_error(*step.finding, job_.model, crew_.names());
+  }
+
+  ComputedStep compute_step() {
     const FloatEnvironment environment;  // observers have another one, perhaps
     const auto start = Clock::now();
     const std::span<const std::uint32_t> examples = minibatches_.at(state_.epoch, state_.step_in_epoch);
@@ -121,15 +139,16 @@ class Training::Loop {
     ++state_.step_in_epoch;
     state_.loss_sum += static_cast<double>(result.loss) * static_cast<double>(examples.size());
     count(result);
-    return {.epoch = state_.epoch,
-            .step = state_.step_in_epoch,
-            .global_step = state_.step,
-            .examples = static_cast<std::int64_t>(examples.size()),
-            .loss = result.loss,
-            .seconds = seconds_since(start),
-            .devices = result.devices,
-            .packs = result.packs,
-            .hashes = result.hashes};
+    return {{.epoch = state_.epoch,
+             .step = state_.step_in_epoch,
+             .global_step = state_.step,
+             .examples = static_cast<std::int64_t>(examples.size()),
+             .loss = result.loss,
+             .seconds = seconds_since(start),
+             .devices = result.devices,
+             .packs = result.packs,
+             .hashes = result.hashes},
+            result.finding};
   }
 
   void count(const run::StepResult& result) {
@@ -152,6 +171,9 @@ class Training::Loop {
   }
 
   Error diverged(const device::StepInput& input) {
+    // The step may have begun with what an update before it left.
+    if (const auto finding = runner_->examine_replicas())
+      return replica_error(*finding, job_.model, crew_.names());
     return Error(Fault::diverged, "step {}: {}; nothing of this step was kept, try a smaller --lr",
                  state_.step + 1, divergence_text(input));
   }
@@ -196,7 +218,7 @@ class Training::Loop {
   std::vector<DeviceUse> use_;
   Minibatches minibatches_;
   TrainState state_;
-  std::int64_t saved_step_ = -1;
+  std::int64_t saved_step_ = -1, examined_step_ = -1;
   Listeners listeners_;
 };
 

@@ -53,7 +53,10 @@ class Training {
   Training(const Job& job, const data::Split& data, run::Crew& crew, TrainOptions options = {});
   ~Training();
 
-  // Once. Throws Error(diverged) naming step, layer and example when the loss or a gradient is not finite.
+  // Once. Throws Error(diverged) naming step, layer and example when the loss or a gradient is not finite, or
+  // step and tensor when an update overflowed. Throws Error(verification) naming step, tensor and devices
+  // when replicas part: after every step a part of them is compared, all before a checkpoint, after an epoch
+  // and at the end.
   TrainResult run(const Listeners& listeners = {});
 
  private:

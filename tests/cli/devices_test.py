@@ -67,6 +67,16 @@ class DevicesTest(ProgramTest):
                                 "--drill", "hang@3:cpu:1")
         self.assert_refused(done, 4, "no progress for 1 s: cpu:1 (step 3", "held up by it: cpu:0", "waiting for cpu:1")
 
+    def test_replicas_that_part_are_named_and_not_kept(self):
+        for devices, words in ((2, "cpu:0 and cpu:1 have no majority"), (3, "cpu:1 is outvoted by the other 2")):
+            done = self.run_program("train", "mlp", "--data", self.data, "--epochs", 2, "--devices", devices,
+                                    "--drill", "flip@2:cpu:1", "--out", f"run{devices}")
+            self.assert_refused(done, 6, "step 2: the replicas of linear2.bias differ", "equal after step 0", words)
+            self.assertFalse((self.folder / f"run{devices}/weights.safetensors").exists())
+            self.assertEqual(len(list((self.folder / f"run{devices}/checkpoints").iterdir())), 1)
+        resumed = self.train("--resume", "run2", "--devices", 3)
+        self.assertEqual(resumed["weights"], self.train("mlp", "--epochs", 2)["weights"])
+
     def test_a_slow_device_changes_nothing(self):
         slow = self.train("mlp", "--epochs", 1, "--devices", 2, "--drill", "slow@2:cpu:1")
         self.assertEqual(slow["weights"], self.train("mlp", "--epochs", 1)["weights"])
