@@ -130,6 +130,7 @@ TEST(Evaluate, CountsTheTestSet) {
   const Dataset data = some_data();
   const TrainResult trained = run_training({.data = data, .epochs = 2});
   const Evaluation found = evaluate({.weights = trained.weights, .data = data, .devices = "3xcpu"});
+  EXPECT_EQ(found.class_names, data.class_names());
   EXPECT_EQ(found.accuracy, trained.accuracy());
   EXPECT_EQ(found.loss, trained.epochs.back().test_loss);
   EXPECT_EQ(found.seen, std::vector<std::int64_t>(10, 4));
