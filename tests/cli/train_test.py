@@ -44,10 +44,18 @@ class TrainTest(ProgramTest):
 
     def test_json_is_one_object(self):
         result = self.train("mlp", "--epochs", 3)
-        self.assertEqual(list(result), ["accuracy", "seconds_per_epoch", "weights", "devices", "run"])
+        self.assertEqual(list(result), ["accuracy", "loss", "seconds_per_epoch", "weights", "devices", "run", "epochs"])
         self.assertEqual((result["devices"], result["run"]), (["cpu:0"], "runs/mlp-1"))
         self.assertRegex(result["weights"], HASH)
         self.assertGreater(result["seconds_per_epoch"], 0)
+        rows = list(csv.DictReader((self.folder / "runs/mlp-1/results.csv").read_text().splitlines()))
+        self.assertEqual([list(epoch) for epoch in result["epochs"]],
+                         [["epoch", "train_loss", "test_loss", "accuracy", "seconds"]] * 3)
+        self.assertEqual([(epoch["epoch"], epoch["train_loss"]) for epoch in result["epochs"]],
+                         [(int(row["epoch"]), float(row["train_loss"])) for row in rows])
+        last = result["epochs"][-1]
+        self.assertEqual((result["loss"], result["accuracy"]), (last["test_loss"], last["accuracy"]))
+        self.assertEqual(result["loss"], json.loads(self.run_program("eval", "runs/mlp-1", "--json").stdout)["loss"])
 
     def test_it_learns(self):
         self.assertEqual(self.train("mlp", "--epochs", 30, "--batch", 32)["accuracy"], 1)
