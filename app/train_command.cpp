@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "device/cpu/cores.h"
 #include "devices.h"
+#include "opening_line.h"
 #include "output.h"
 #include "plan/deal.h"
 #include "plan/device_list.h"
@@ -248,6 +249,12 @@ class TrainCommand final : public Command {
         resumed && options.resume
             ? RunFiles({resumed->run, std::move(resumed->lock), *options.resume}, file_options, model, config)
             : RunFiles(file_options, model, config);
+    std::cerr << opening_line({.model = model,
+                               .data = data,
+                               .data_directory = config.machine.data_directory,
+                               .devices = config.machine.devices,
+                               .threads = plan::all_cpu(config.machine.devices) ? config.machine.threads : 0,
+                               .cores = device::cpu::usable_cores()});
     const train::TrainResult result = training.run(
         {files.observers(), [&](const train::TrainState& state) { files.save_checkpoint(state); }});
     const train::RunEnd end = files.finish(result, crew->names());

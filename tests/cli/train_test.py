@@ -32,8 +32,10 @@ class TrainTest(ProgramTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"\Atest acc: \d\.\d\d, \d+\.\d sec/epoch on \[cpu:0\]\nweights [0-9a-f]{32}\n\Z")
         progress = done.stderr.splitlines()
-        self.assertEqual([line.split()[:2] for line in progress], [["epoch", "1/2"], ["epoch", "2/2"],
-                                                                   ["run", "runs/lenet-1"]])
+        self.assertRegex(progress[0], r"\Atraining lenet \(129,068 parameters\) on " + re.escape(str(self.data)) +
+                         r" \(512 examples, 128 to test\) with cpu:0, \d+ threads?\Z")
+        self.assertEqual([line.split()[:2] for line in progress[1:]], [["epoch", "1/2"], ["epoch", "2/2"],
+                                                                       ["run", "runs/lenet-1"]])
         run = self.folder / "runs/lenet-1"
         self.assertEqual({file.name for file in run.iterdir()}, RUN_FILES)
         rows = list(csv.DictReader((run / "results.csv").read_text().splitlines()))
@@ -140,6 +142,9 @@ class TrainTest(ProgramTest):
                                            env={"TERM": "xterm", **variables})
             self.assertEqual(code, 0, shown)
             self.assertIn("\repoch 2/2", shown)
+            self.assertIn("training mlp (203,530 parameters) on ", shown)
+            self.assertRegex(shown, r"epoch    loss  test acc  seconds")
+            self.assertRegex(shown, r"    2   \d\.\d{3}     \d\.\d{3}     \d\.\d\d\x1b\[K\r\n")
             self.assertEqual(re.search(r"\x1b\[\d+m", shown) is not None, colored)
 
     def on_terminal(self, *arguments, env):
