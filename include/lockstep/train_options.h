@@ -37,12 +37,17 @@ struct TrainOptions {
   std::optional<Weights> start = {};  // instead of the seed's
   int threads = 0;                    // of each CPU device; 0: the cores divided among them
   std::function<void(const Epoch&)> on_epoch = nullptr;  // what it throws ends the training
+
+  // Told, after on_epoch, in one line what looks wrong and what to try: a loss that stays at ln(classes) for
+  // a whole epoch. What it throws ends the training.
+  std::function<void(const std::string&)> on_warning = nullptr;
 };
 
 struct TrainResult {
   std::vector<Epoch> epochs = {};
   std::vector<std::string> devices = {};  // cpu:0
   Weights weights = {};
+  std::vector<std::string> warnings = {};  // all that on_warning was told
 
   // Of the last epoch, and the mean over all; 0 without epochs.
   double accuracy() const;

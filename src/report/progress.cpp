@@ -23,7 +23,7 @@ constexpr int kTableGap = 3;           // columns between curve and table
 constexpr int kCurveBesideTable = 40;  // a curve that would be narrower than this stands alone
 constexpr std::size_t kTableEpochs = kCurveLines - 1;  // the table has a heading
 
-constexpr const char* kClearRest = "\x1b[K";
+constexpr const char *kClearRest = "\x1b[K", *kWarningColor = "\x1b[33m", *kPlain = "\x1b[0m";
 
 }  // namespace
 
@@ -77,6 +77,23 @@ void Progress::on_epoch(const train::EpochReport& epoch) {
   } else {
     clear_line();
     out_ << epoch_line(epoch) << '\n' << std::flush;
+  }
+}
+
+void Progress::on_warning(const std::string& line) {
+  const std::string text = "warning: " + line;
+  if (!options_.terminal) {
+    out_ << text << '\n' << std::flush;
+    return;
+  }
+  std::string lines = wrapped(text, options_.width - 1);
+  if (options_.color) lines = kWarningColor + lines + kPlain;
+  if (curve_drawn_) {
+    write_above_curve(lines + '\n');
+    rewrite_line();
+  } else {
+    clear_line();
+    write_lines(lines + '\n');
   }
 }
 

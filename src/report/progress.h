@@ -34,6 +34,7 @@ class Progress final : public train::Observer {
   void on_start(const train::RunStart& start) override;
   void on_step(const train::StepReport& step) override;
   void on_epoch(const train::EpochReport& epoch) override;
+  void on_warning(const std::string& line) override;
   void on_end(const train::RunEnd& end) override;
 
  private:

@@ -166,6 +166,26 @@ TEST_F(ProgressTest, EpochsThatLeaveTheTableMoveAboveTheCurve) {
   }
 }
 
+TEST_F(ProgressTest, AWarningIsALineElsewhereAndStandsAboveTheCurveOnATerminal) {
+  const std::string words = "the loss stayed at 2.303, about ln(10)";
+  Progress plain = progress({});
+  plain.on_start(start(2));
+  plain.on_warning(words);
+  EXPECT_EQ(taken(), "warning: " + words + "\n");
+  Progress curve = progress({.terminal = true, .width = 40});
+  curve.on_start(start(2));
+  taken();
+  curve.on_warning(words);
+  EXPECT_EQ(taken(), "\r\x1b[13Awarning: the loss stayed at 2.303,\x1b[K\nabout ln(10)\x1b[K\n\r" +
+                         with_line_ends_cleared(draw_curve({}, {.epochs = 2, .width = 39})));
+  Progress line = progress({.terminal = true, .color = true});
+  line.on_start(start(1));
+  line.on_step(step(1, 1));
+  taken();
+  line.on_warning(words);
+  EXPECT_EQ(taken(), "\r\x1b[K\x1b[33mwarning: " + words + "\x1b[0m\x1b[K\n");
+}
+
 TEST_F(ProgressTest, ATerminalTooSmallForTheCurveGetsALinePerEpoch) {
   for (const ProgressOptions& options :
        {ProgressOptions{.terminal = true, .width = kCurveMinWidth},

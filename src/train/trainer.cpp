@@ -8,6 +8,7 @@
 #include "train/calibrate.h"
 #include "train/divergence.h"
 #include "train/minibatches.h"
+#include "train/plateau.h"
 
 namespace lockstep::train {
 namespace {
@@ -79,7 +80,18 @@ class Training::Loop {
     evaluate(report);
     state_.epochs.push_back(report);
     for (Observer* o : listeners_.observers) o->on_epoch(report);
+    warn_of_plateau();
     return true;
+  }
+
+  void warn_of_plateau() {
+    PlateauFacts facts{.classes = model::classes_of(job_.model),
+                       .steps_per_epoch = minibatches_.per_epoch(),
+                       .learning_rate = job_.learning_rate};
+    if (!options_.start && !options_.resume) facts.sigma = job_.model.sigma;
+    const std::string warning = plateau_warning(state_.epochs, facts);
+    if (warning.empty()) return;
+    for (Observer* o : listeners_.observers) o->on_warning(warning);
   }
 
   void next_epoch() {

@@ -136,6 +136,18 @@ class TrainTest(ProgramTest):
         self.assertIn("conv2", done.stdout)
         self.assertEqual(list(self.folder.iterdir()), [self.data])
 
+    def test_a_loss_that_stays_where_guessing_is_gets_a_warning(self):
+        done = self.run_program("train", "mlp", "--data", self.data, "--batch", 4, "--epochs", 4, "--lr", "1e-9")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        first, second = self.messages(done.stderr)
+        self.assertTrue(first.startswith("warning: epoch 1: the loss stayed at 2.30"), first)
+        self.assertTrue(second.startswith("warning: epoch 2: the loss is still 2.30"), second)
+        for line in (first, second):
+            for cause in ("learning rate", "1e-09", "ln(10)", "N(0, 0.01)"):
+                self.assertIn(cause, line)
+        learning = self.run_program("train", "mlp", "--data", self.data, "--batch", 4, "--epochs", 2, "--lr", "0.1")
+        self.assertEqual((learning.returncode, self.messages(learning.stderr)), (0, []))
+
     def test_a_terminal_gets_a_line_that_is_rewritten(self):
         for variables, colored in (({}, True), ({"NO_COLOR": "1"}, False)):
             code, shown = self.on_terminal("train", "mlp", "--data", self.data, "--epochs", 2,
