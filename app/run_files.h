@@ -16,6 +16,7 @@ namespace lockstep::app {
 struct RunFilesOptions {
   std::optional<std::filesystem::path> out = {};  // make this one, else the next free runs/MODEL-N
   bool record = true;                             // keep hashes.csv
+  bool progress = true;                           // show it on stderr
 };
 
 class RunFiles {
@@ -49,6 +50,7 @@ class RunFiles {
 
   const model::Model model_;
   const store::RunConfig config_;
+  const bool shows_progress_;
   const std::filesystem::path directory_;
   const std::unique_ptr<store::RunLock> lock_;
   std::unique_ptr<Reports> reports_;
