@@ -76,8 +76,7 @@ class BenchCommand final : public Command {
       options.pace.seconds = seconds_;
       figures.kernels = measure::bench_kernels(options, peak);
     }
-    figures.core_peak = peak.flops_per_second();
-    figures.core_peak_median = peak.median_flops_per_second();
+    figures.core_peak = peak.figure();
     print_result(json_ ? bench_json(figures) : bench_table(figures));
     return 0;
   }

@@ -29,8 +29,7 @@ class BenchLayersCommand final : public Command {
     BenchLayersFigures figures;
     figures.target = kernels.name;
     figures.layers = measure::bench_layers(options, peak);
-    figures.core_peak = peak.flops_per_second();
-    figures.core_peak_median = peak.median_flops_per_second();
+    figures.core_peak = peak.figure();
     print_result(json_ ? bench_layers_json(figures) : bench_layers_table(figures));
     return 0;
   }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "bench_peak_text.h"
+
 namespace lockstep::app {
 namespace {
 
@@ -28,27 +30,28 @@ std::string heading(std::string_view layer) {
                      "transform back", "of peak", "bound by");
 }
 
-std::string row(const LayerFigure& f) {
+std::string row(const LayerFigure& f, bool busy) {
   const double seconds = f.seconds_a_pack();
-  return fmt::format("{:<17}{:<11}{:>7.1f} %{:>11.1f}{:>13}{:>17}{:>17}{:>17}{:>7.1f} %  {}\n", f.pass,
-                     f.algorithm, 100 * f.share(), seconds * kMicros, quartiles(f),
-                     phase(seconds, f.phases.into), phase(seconds, f.phases.products),
-                     phase(seconds, f.phases.back), 100 * f.product_share(), f.limit());
+  const auto percent = [busy](double share) { return busy ? "-" : fmt::format("{:.1f} %", 100 * share); };
+  return fmt::format("{:<17}{:<11}{:>9}{:>11.1f}{:>13}{:>17}{:>17}{:>17}{:>9}  {}\n", f.pass, f.algorithm,
+                     percent(f.share()), seconds * kMicros, quartiles(f), phase(seconds, f.phases.into),
+                     phase(seconds, f.phases.products), phase(seconds, f.phases.back),
+                     percent(f.product_share()), busy ? "-" : f.limit());
 }
 
-Json json_of(const LayerFigure& f) {
+Json json_of(const LayerFigure& f, bool busy) {
   return {{"layer", f.layer},
           {"pass", f.pass},
           {"algorithm", f.algorithm},
           {"packs", f.packs},
-          {"share", f.share()},
+          {"share", busy ? Json() : Json(f.share())},
           {"seconds", f.seconds_a_pack()},
           {"quartiles", {f.time.seconds.lower_quartile / f.packs, f.time.seconds.upper_quartile / f.packs}},
           {"transform_in", f.phases.into},
           {"products", f.phases.products},
           {"transform_back", f.phases.back},
-          {"product_share", f.product_share()},
-          {"bound_by", f.limit()}};
+          {"product_share", busy ? Json() : Json(f.product_share())},
+          {"bound_by", busy ? Json() : Json(f.limit())}};
 }
 
 }  // namespace
@@ -57,28 +60,30 @@ std::string bench_layers_table(const BenchLayersFigures& figures) {
   std::string text = fmt::format(
       "Convolution layers by themselves, one core, packs of 16 examples, {} kernels; fast and direct in "
       "turns\n"
-      "FMA peak of one core: {:.1f} GFLOP/s (best window; median {:.1f})\n"
+      "{}"
       "share: operations of the direct algorithm, padding left out, of the FMA peak just before and after;\n"
       "  fast needs fewer and can be above 100 %. of peak: the products' own operations in their own time.\n"
       "Once a step weights are transformed, too: not counted here.\n"
       "bound by multiply-adds: at FMA peak the products alone take more than 3/4 of the time;\n"
       "  by cache: less, because transforms and products wait for L2 and L3.\n",
-      figures.target, figures.core_peak / kGiga, figures.core_peak_median / kGiga);
+      figures.target, peak_lines(figures.core_peak));
   std::string_view layer;
   for (const LayerFigure& f : figures.layers) {
     if (f.layer != layer) text += heading(f.layer);
     layer = f.layer;
-    text += row(f);
+    text += row(f, figures.core_peak.busy());
   }
   return text;
 }
 
 std::string bench_layers_json(const BenchLayersFigures& figures) {
   Json layers = Json::array();
-  for (const LayerFigure& f : figures.layers) layers.push_back(json_of(f));
+  for (const LayerFigure& f : figures.layers) layers.push_back(json_of(f, figures.core_peak.busy()));
   return Json{{"target", figures.target},
-              {"fma_peak_gflops", figures.core_peak / kGiga},
-              {"fma_peak_median_gflops", figures.core_peak_median / kGiga},
+              {"fma_peak_gflops", figures.core_peak.best / kGiga},
+              {"fma_peak_median_gflops", figures.core_peak.median / kGiga},
+              {"fma_peak_lower_quartile_gflops", figures.core_peak.lower_quartile / kGiga},
+              {"busy", figures.core_peak.busy()},
               {"layers", std::move(layers)}}
              .dump() +
          '\n';

@@ -7,8 +7,7 @@ namespace {
 
 const BenchLayersFigures kFigures{
     "avx2",
-    100e9,
-    90e9,
+    {100e9, 90e9, 86e9},
     {{"64 to 64",
       "forward",
       "4x4 tiles",
@@ -42,15 +41,30 @@ TEST(BenchLayersTable, HasABlockForEachLayer) {
           "                   25.0 %  cache\n");
 }
 
+TEST(BenchLayersTable, ABusyMachineGetsNoSharesOfThePeak) {
+  BenchLayersFigures busy = kFigures;
+  busy.core_peak.lower_quartile = 60e9;
+  const std::string text = bench_layers_table(busy), json = bench_layers_json(busy);
+  EXPECT_NE(text.find("The machine was busy"), std::string::npos) << text;
+  EXPECT_NE(
+      text.find(
+          "weight gradient  direct             -    40000.0  35000-50000                   40000.0 (100 "
+          "%)                          -  -\n"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(json.find(R"("product_share":null,"bound_by":null)"), std::string::npos) << json;
+}
+
 TEST(BenchLayersJson, GivesTimesOfAPackAndFractions) {
   BenchLayersFigures first = kFigures;
   first.layers.resize(1);
-  EXPECT_EQ(bench_layers_json(first),
-            R"({"target":"avx2","fma_peak_gflops":100.0,"fma_peak_median_gflops":90.0,"layers":[)"
-            R"({"layer":"64 to 64","pass":"forward","algorithm":"4x4 tiles","packs":4,"share":1.5,)"
-            R"("seconds":0.01,"quartiles":[0.00875,0.0125],"transform_in":0.125,"products":0.75,)"
-            R"("transform_back":0.125,"product_share":1.0,"bound_by":"cache"}]})"
-            "\n");
+  EXPECT_EQ(
+      bench_layers_json(first),
+      R"({"target":"avx2","fma_peak_gflops":100.0,"fma_peak_median_gflops":90.0,"fma_peak_lower_quartile_gflops":86.0,"busy":false,"layers":[)"
+      R"({"layer":"64 to 64","pass":"forward","algorithm":"4x4 tiles","packs":4,"share":1.5,)"
+      R"("seconds":0.01,"quartiles":[0.00875,0.0125],"transform_in":0.125,"products":0.75,)"
+      R"("transform_back":0.125,"product_share":1.0,"bound_by":"cache"}]})"
+      "\n");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "arithmetic/convolution_rule.h"
+#include "bench_peak_text.h"
 #include "plan/device_list.h"
 #include "report/text_table.h"
 
@@ -11,7 +12,8 @@ namespace lockstep::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using measure::KernelFigure, measure::ScalingFigure, measure::Spread, measure::StepFigure;
+using measure::KernelFigure, measure::PeakFigure, measure::ScalingFigure, measure::Spread,
+    measure::StepFigure;
 
 constexpr double kGiga = 1e9, kMicros = 1e6;
 constexpr int kNameWidth = 26;
@@ -28,13 +30,18 @@ std::string quartiles(const Spread& spread, double unit) {
   return fmt::format("{:.2f}-{:.2f}", spread.lower_quartile * unit, spread.upper_quartile * unit);
 }
 
-// A row of either table. `peak`: of all cores that work on it.
+// A row of either table. No cores: nothing is known of a peak.
 template <class Figure>
-std::string row(std::string_view name, const Figure& figure, double core_peak, double peak,
+std::string row(std::string_view name, const Figure& figure, const PeakFigure& core_peak, int cores,
                 std::string_view time) {
-  return fmt::format("{:<{}}{:>8.1f}{:>8.1f} %{:>12}{:>8.1f} %{:>12}", name, kNameWidth,
-                     figure.flops_per_second() / kGiga, 100 * figure.share(core_peak),
-                     quartiles(figure.flops, figure.time.seconds, peak), 100 * figure.share_then(), time);
+  std::string of_peak = "-", spread = "-", then = "-";
+  if (cores > 0 && !core_peak.busy()) {
+    of_peak = fmt::format("{:.1f} %", 100 * figure.share(core_peak.best));
+    spread = quartiles(figure.flops, figure.time.seconds, core_peak.best * cores);
+    then = fmt::format("{:.1f} %", 100 * figure.share_then());
+  }
+  return fmt::format("{:<{}}{:>8.1f}{:>10}{:>12}{:>10}{:>12}", name, kNameWidth,
+                     figure.flops_per_second() / kGiga, of_peak, spread, then, time);
 }
 
 std::string heading(std::string_view name, std::string_view time) {
@@ -50,7 +57,7 @@ std::string kernel_tables(const BenchFigures& figures) {
   std::string text = heading("kernel, one core", "us a batch") + "   algorithm\n";
   for (const KernelFigure& k : figures.kernels) {
     if (!multiplies(k)) continue;
-    text += row(k.name, k, figures.core_peak, figures.core_peak, microseconds(k));
+    text += row(k.name, k, figures.core_peak, 1, microseconds(k));
     text += fmt::format("   {}\n", k.algorithm);
   }
   text += '\n';
@@ -74,10 +81,7 @@ std::string step_table(const BenchFigures& figures) {
   std::string text = heading("whole step", "s an epoch") + '\n';
   for (const StepFigure& s : figures.steps) {
     const std::string seconds = fmt::format("{:.2f}", s.seconds_per_epoch());
-    text += s.cores > 0 ? row(name_of(s.setting), s, figures.core_peak, figures.core_peak * s.cores, seconds)
-                        : fmt::format("{:<{}}{:>8.1f}{:>10}{:>12}{:>10}{:>12}", name_of(s.setting),
-                                      kNameWidth, s.flops_per_second() / kGiga, "-", "-", "-", seconds);
-    text += '\n';
+    text += row(name_of(s.setting), s, figures.core_peak, s.cores, seconds) + '\n';
   }
   return text;
 }
@@ -137,14 +141,14 @@ Json json_of(const ScalingFigure& scaling) {
   return {{"cores", scaling.cores}, {"settings", std::move(settings)}, {"ratios", std::move(ratios)}};
 }
 
-Json json_of(const StepFigure& step, double core_peak) {
+Json json_of(const StepFigure& step, const PeakFigure& core_peak) {
   // Where other things than cores compute there is no share of their peak.
-  const bool of_cores = step.cores > 0;
+  const bool known = step.cores > 0 && !core_peak.busy();
   Json json{{"devices", step.setting.devices},
             {"threads", step.setting.threads},
             {"gflops", step.flops_per_second() / kGiga},
-            {"share", of_cores ? Json(step.share(core_peak)) : Json()},
-            {"share_then", of_cores ? Json(step.share_then()) : Json()},
+            {"share", known ? Json(step.share(core_peak.best)) : Json()},
+            {"share_then", known ? Json(step.share_then()) : Json()},
             {"seconds_per_epoch", step.seconds_per_epoch()},
             {"quartiles",
              {step.time.seconds.lower_quartile * StepFigure::kStepsPerEpoch,
@@ -153,7 +157,7 @@ Json json_of(const StepFigure& step, double core_peak) {
   return json;
 }
 
-Json json_of(const std::vector<StepFigure>& settings, double core_peak) {
+Json json_of(const std::vector<StepFigure>& settings, const PeakFigure& core_peak) {
   Json rows = Json::array();
   for (const StepFigure& s : settings) {
     rows.push_back(json_of(s, core_peak));
@@ -168,10 +172,9 @@ Json json_of(const std::vector<StepFigure>& settings, double core_peak) {
 std::string bench_table(const BenchFigures& figures) {
   std::string text = fmt::format(
       "LeNet's training step, minibatches of 256, convolution {}, {} kernels\n"
-      "FMA peak of one core: {:.1f} GFLOP/s (best window; median {:.1f})\n",
-      arithmetic::name_of(figures.convolution), figures.target, figures.core_peak / kGiga,
-      figures.core_peak_median / kGiga);
-  if (!figures.kernels.empty() || !figures.steps.empty())
+      "{}",
+      arithmetic::name_of(figures.convolution), figures.target, peak_lines(figures.core_peak));
+  if (!figures.core_peak.busy() && (!figures.kernels.empty() || !figures.steps.empty()))
     text += "of peak: of the best window of the run. then: of the windows just before and after.\n";
   if (!figures.kernels.empty()) text += kernel_tables(figures);
   text += figures.settings.empty() ? step_table(figures) : settings_table(figures.settings);
@@ -180,22 +183,25 @@ std::string bench_table(const BenchFigures& figures) {
 }
 
 std::string bench_json(const BenchFigures& figures) {
+  const bool busy = figures.core_peak.busy();
   Json kernels = Json::array(), other = Json::array();
   for (const KernelFigure& k : figures.kernels) {
     if (multiplies(k)) {
       kernels.push_back({{"name", k.name},
                          {"algorithm", k.algorithm},
                          {"gflops", k.flops_per_second() / kGiga},
-                         {"share", k.share(figures.core_peak)},
-                         {"share_then", k.share_then()}});
+                         {"share", busy ? Json() : Json(k.share(figures.core_peak.best))},
+                         {"share_then", busy ? Json() : Json(k.share_then())}});
     } else {
       other.push_back({{"name", k.name}, {"microseconds", k.time.seconds.median * kMicros}});
     }
   }
   Json json{{"target", figures.target},
             {"convolution", arithmetic::name_of(figures.convolution)},
-            {"fma_peak_gflops", figures.core_peak / kGiga},
-            {"fma_peak_median_gflops", figures.core_peak_median / kGiga},
+            {"fma_peak_gflops", figures.core_peak.best / kGiga},
+            {"fma_peak_median_gflops", figures.core_peak.median / kGiga},
+            {"fma_peak_lower_quartile_gflops", figures.core_peak.lower_quartile / kGiga},
+            {"busy", busy},
             {"kernels", std::move(kernels)},
             {"other", std::move(other)}};
   if (figures.settings.empty()) {

@@ -14,7 +14,7 @@ namespace lockstep::app {
 struct BenchFigures {
   std::string target;  // name of the kernels: avx512
   arithmetic::ConvolutionRule convolution = model::Model{}.convolution;
-  double core_peak = 0, core_peak_median = 0;  // operations a second: the best window, and half of them
+  measure::PeakFigure core_peak = {};
   std::vector<measure::KernelFigure> kernels;  // on one core, in the order of the step
   std::vector<measure::StepFigure> steps;      // one setting, the last, after what it is seen beside
   std::vector<measure::StepFigure> settings;   // several settings, instead of steps
@@ -23,12 +23,13 @@ struct BenchFigures {
 
 std::string bench_table(const BenchFigures& figures);
 
-// One object: target, convolution, fma_peak_gflops, fma_peak_median_gflops, kernels of {name, algorithm,
-// gflops, share}, other of {name, microseconds} for what does not multiply, step of {devices, threads,
-// gflops, share, seconds_per_epoch, quartiles, names where not all are CPU devices} and, if it was measured,
-// scaling of {cores, settings of {name, steps_per_second, quartiles}, ratios of {of, to, ratio, quartiles}}.
-// Several settings stand under settings instead of step, each with {ratio, ratio_quartiles}: how many times
-// as fast as the first. Requires: steps or settings.
+// One object: target, convolution, fma_peak_gflops, fma_peak_median_gflops, fma_peak_lower_quartile_gflops,
+// busy (then every share is null: see PeakFigure), kernels of {name, algorithm, gflops, share}, other of
+// {name, microseconds} for what does not multiply, step of {devices, threads, gflops, share,
+// seconds_per_epoch, quartiles, names where not all are CPU devices} and, if it was measured, scaling of
+// {cores, settings of {name, steps_per_second, quartiles}, ratios of {of, to, ratio, quartiles}}. Several
+// settings stand under settings instead of step, each with {ratio, ratio_quartiles}: how many times as fast
+// as the first. Requires: steps or settings.
 std::string bench_json(const BenchFigures& figures);
 
 }  // namespace lockstep::app

@@ -61,11 +61,17 @@ CLI::Option* Devices::add_probe(CLI::App& parser) {
 }
 
 std::vector<std::string> Devices::list(std::string_view option, std::string_view text) {
-  return named(option, [&] { return plan::parse_device_list(text, here(*this)); });
+  std::vector<std::string> names = named(option, [&] { return plan::parse_device_list(text, here(*this)); });
+  std::cerr << cpu_number_note(names, device::cpu::usable_cores());
+  return names;
 }
 
 std::vector<std::vector<std::string>> Devices::settings(std::string_view option, std::string_view text) {
-  return named(option, [&] { return plan::parse_device_settings(text, here(*this)); });
+  std::vector<std::vector<std::string>> settings =
+      named(option, [&] { return plan::parse_device_settings(text, here(*this)); });
+  for (const std::vector<std::string>& names : settings)
+    std::cerr << cpu_number_note(names, device::cpu::usable_cores());
+  return settings;
 }
 
 device::Inventory& Devices::inventory() {
@@ -103,6 +109,20 @@ int default_threads(const std::vector<std::string>& devices) {
   return plan::all_cpu(devices)
              ? std::min(device::cpu::threads_of_each(static_cast<int>(devices.size()), 0), kThreads.most)
              : 0;
+}
+
+std::string cpu_number_note(const std::vector<std::string>& devices, int cores) {
+  int cpus = 0, highest = -1;
+  for (const std::string& name : devices) {
+    if (plan::kind_of(name) != "cpu") continue;
+    ++cpus;
+    highest = std::max(highest, plan::index_of(name));
+  }
+  if (highest < cores || highest < cpus) return {};
+  return fmt::format(
+      "cpu:{}: the number is only a name and chooses no core; the CPU devices share the {} core{} that this "
+      "process may use\n",
+      highest, cores, cores == 1 ? "" : "s");
 }
 
 std::string idle_devices(const run::Crew& crew, int batch, const std::vector<double>& shares) {

@@ -37,13 +37,13 @@ class Devices {
   CLI::Option* add_probe(CLI::App& parser);
 
   // What `text` names, as plan/device_list.h says; a line on stderr tells what was chosen where there was a
-  // choice. A refusal is Error(usage) and names the option.
+  // choice. A refusal names the option.
   std::vector<std::string> list(std::string_view option, std::string_view text);
   std::vector<std::vector<std::string>> settings(std::string_view option, std::string_view text);
 
   // CPU devices have the kernels LOCKSTEP_TARGET names if it is set. A device that makes no progress for the
   // timeout ends the process: nothing can stop a thread that is stuck. Throws Error(usage) if there are no
-  // such devices or kernels, Error(device) if a device may not or cannot compute.
+  // such kernels, Error(device) if a device is not there, may not or cannot compute.
   std::unique_ptr<run::Crew> make_crew(const CrewOptions& options);
 
   device::Inventory& inventory();
@@ -57,6 +57,10 @@ class Devices {
 // Compute threads of each of these devices, if nobody says; 0 if some are not CPU devices, where it depends
 // on how many of them compute on the cores.
 int default_threads(const std::vector<std::string>& devices);
+
+// What a CPU device's number means where it is above the number of `cores`, as a line for stderr; empty where
+// the CPU devices are simply counted (3xcpu) or there is a core of every number.
+std::string cpu_number_note(const std::vector<std::string>& devices, int cores);
 
 // Devices that get no pack of a minibatch, as a line for stderr; empty if all have something to do.
 std::string idle_devices(const run::Crew& crew, int batch, const std::vector<double>& shares = {});

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "convolution_option.h"
-#include "data/dataset.h"
+#include "data/class_names.h"
 #include "devices.h"
 #include "evaluation_text.h"
 #include "model/zoo.h"
@@ -78,11 +78,12 @@ class EvalCommand final : public Command {
     expect_share_a_device("--shares", machine.shares, devices.size());
     const std::unique_ptr<run::Crew> crew =
         crews_.make_crew({.devices = devices, .threads = threads_.value_or(0)});
-    const data::Split data = data::load_mnist_like(data_directory(config));
+    const fs::path directory = data_directory(config);
+    const data::Split data = data::load_mnist_like(directory);
+    const std::vector<std::string> names = data::class_names(data, directory);
     machine.shares = train::shares_for(*crew, {.model = model}, machine, data.test);
     const train::Evaluation evaluation =
         train::Evaluator(*crew, model, data.test, machine.shares).evaluate(weights);
-    const std::span<const std::string> names = data::fashion_mnist_class_names();
     print_result(json_ ? evaluation_json(evaluation, names, to_hex(train::hash_of(weights)))
                        : evaluation_table(evaluation, names));
     return 0;

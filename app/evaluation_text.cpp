@@ -45,7 +45,7 @@ std::string evaluation_json(const train::Evaluation& evaluation, std::span<const
                   {"examples", evaluation.examples()},
                   {"classes", std::move(classes)},
                   {"weights", weights_hash}};
-  return json.dump() + '\n';
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';  // a name may be in any encoding
 }
 
 }  // namespace lockstep::app

@@ -105,6 +105,7 @@ struct RunFiles::Reports {
 RunFiles::RunFiles(const RunFilesOptions& options, const model::Model& model, store::RunConfig config)
     : model_(model),
       config_(std::move(config)),
+      shows_progress_(options.progress),
       directory_(make_run_directory(options.out, config_)),
       lock_(std::make_unique<store::RunLock>(directory_)) {
   write_config(directory_, config_);
@@ -113,7 +114,11 @@ RunFiles::RunFiles(const RunFilesOptions& options, const model::Model& model, st
 
 RunFiles::RunFiles(Taken taken, const RunFilesOptions& options, const model::Model& model,
                    store::RunConfig config)
-    : model_(model), config_(std::move(config)), directory_(taken.run), lock_(std::move(taken.lock)) {
+    : model_(model),
+      config_(std::move(config)),
+      shows_progress_(options.progress),
+      directory_(taken.run),
+      lock_(std::move(taken.lock)) {
   const train::TrainState& state = taken.state;
   const fs::path& run = directory_;
   store::remove_leftovers(run);
@@ -127,6 +132,7 @@ RunFiles::~RunFiles() = default;
 std::vector<train::Observer*> RunFiles::observers() {
   std::vector<train::Observer*> all{&reports_->csv, &reports_->jsonl, &reports_->curve, &reports_->progress,
                                     &reports_->replay};
+  if (!shows_progress_) std::erase(all, &reports_->progress);
   if (reports_->hashes) all.push_back(reports_->hashes.get());
   return all;
 }

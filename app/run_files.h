@@ -18,6 +18,7 @@ constexpr const char* kRunsDirectory = "runs";
 struct RunFilesOptions {
   std::optional<std::filesystem::path> out = {};  // make this one, else the next free runs/MODEL-N
   bool record = true;                             // keep hashes.csv
+  bool progress = true;                           // show it on stderr
 };
 
 class RunFiles {
@@ -53,6 +54,7 @@ class RunFiles {
 
   const model::Model model_;
   const store::RunConfig config_;
+  const bool shows_progress_;
   const std::filesystem::path directory_;
   const std::unique_ptr<store::RunLock> lock_;
   std::unique_ptr<Reports> reports_;

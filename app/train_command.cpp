@@ -11,12 +11,14 @@
 #include "base/error.h"
 #include "device/cpu/cores.h"
 #include "devices.h"
+#include "opening_line.h"
 #include "output.h"
 #include "plan/deal.h"
 #include "plan/device_list.h"
 #include "program/compile.h"
 #include "program/print.h"
 #include "report/device_use.h"
+#include "report/figures.h"
 #include "report/summary.h"
 #include "run_data.h"
 #include "run_files.h"
@@ -82,15 +84,36 @@ nlohmann::ordered_json use_json(const train::RunEnd& end) {
   return all;
 }
 
+// Without the digits that a double adds to a float.
+nlohmann::ordered_json shortest(float value) {
+  return nlohmann::ordered_json::parse(report::json_number(value));
+}
+
+nlohmann::ordered_json epochs_json(const std::vector<train::EpochReport>& epochs) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const train::EpochReport& epoch : epochs) {
+    all.push_back({{"epoch", epoch.epoch},
+                   {"train_loss", epoch.train_loss},
+                   {"test_loss", shortest(epoch.test_loss)},
+                   {"accuracy", epoch.test_accuracy()},
+                   {"seconds", epoch.seconds}});
+  }
+  return all;
+}
+
+// Without a finished epoch accuracy, loss and seconds are null.
 std::string json_of(const train::RunEnd& end) {
   nlohmann::ordered_json json{{"accuracy", nullptr},
+                              {"loss", nullptr},
                               {"seconds_per_epoch", nullptr},
                               {"weights", end.weights_hash},
                               {"devices", end.devices},
-                              {"run", end.run_directory}};
+                              {"run", end.run_directory},
+                              {"epochs", epochs_json(end.epochs)}};
   if (end.devices.size() > 1) json["use"] = use_json(end);
   if (!end.epochs.empty()) {
     json["accuracy"] = end.epochs.back().test_accuracy();
+    json["loss"] = shortest(end.epochs.back().test_loss);
     json["seconds_per_epoch"] = seconds_per_epoch(end.epochs);
   }
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
@@ -232,6 +255,12 @@ class TrainCommand final : public Command {
     if (resumed)
       for (const fs::path& kept : store::set_aside(resumed->found.skipped))
         std::cerr << "kept the skipped checkpoint as " << kept.string() << '\n';
+    std::cerr << opening_line({.model = model,
+                               .data = data,
+                               .data_directory = config.machine.data_directory,
+                               .devices = config.machine.devices,
+                               .threads = plan::all_cpu(config.machine.devices) ? config.machine.threads : 0,
+                               .cores = device::cpu::usable_cores()});
     const train::TrainResult result = training.run(
         {files.observers(), [&](const train::TrainState& state) { files.save_checkpoint(state); }});
     const train::RunEnd end = files.finish(result, crew->names());

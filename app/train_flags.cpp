@@ -220,7 +220,13 @@ void add_flags(CLI::App& parser, TrainFlags& flags, Devices& devices) {
            "Write what every device did and when, for Perfetto or chrome://tracing", files);
 
   add_drill(parser, flags.drill);
-  parser.add_flag("--json", flags.json, "Print one JSON object at the end instead of two lines")
+  parser
+      .add_flag("--json", flags.json,
+                "Print one JSON object at the end instead of two lines:\n"
+                "accuracy and loss of the test set after the last epoch, seconds_per_epoch,\n"
+                "weights (their hash), devices, run (its directory), epochs (each with epoch,\n"
+                "train_loss, test_loss, accuracy, seconds) and, for several devices, use\n"
+                "(packs, and seconds of compute, exchange and wait)")
       ->group("Output");
   parser.add_flag("--print-program", flags.print_program, "Print what the device does in a step, and exit")
       ->group("Output");

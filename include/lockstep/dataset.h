@@ -16,6 +16,8 @@ struct Pictures {
   int classes = 10;
   std::vector<std::uint8_t> pixels = {};  // [example][channel][y][x]
   std::vector<std::uint8_t> labels = {};  // [example], below classes
+
+  std::vector<std::string> class_names = {};  // one a class, in either set; none: numbers
 };
 
 // Does not change; a copy shares the memory.
@@ -26,6 +28,9 @@ class Dataset {
 
   std::size_t train_size() const;
   std::size_t test_size() const;
+
+  // One a class; "0", "1", ... where nothing names them.
+  const std::vector<std::string>& class_names() const;
 
   // 32 hex digits over all pixels and labels, one after the other. With sizes() this is what the bits of a
   // training depend on.
@@ -43,7 +48,9 @@ class Dataset {
 };
 
 // The four IDX files, plain or .gz, of Fashion-MNIST or a set like it. Without a directory: where Debian's
-// package dataset-fashion-mnist puts them. Throws Error(data) naming the file.
+// package dataset-fashion-mnist puts them. Classes are called as in Fashion-MNIST if the data is
+// Fashion-MNIST, as the lines of a file classes.txt beside the data say if there is one, and are numbers
+// else. Throws Error(data) naming the file.
 Dataset fashion_mnist(const std::filesystem::path& directory = {});
 
 }  // namespace api

@@ -23,6 +23,7 @@ struct Evaluation {
   double accuracy = 0;
   double loss = 0;                                  // mean over all examples
   std::vector<std::int64_t> seen = {}, right = {};  // by class
+  std::vector<std::string> class_names = {};        // see Dataset
 };
 
 // Throws Error(usage) if model, weights and data do not fit.

@@ -37,6 +37,10 @@ struct TrainOptions {
   std::optional<Weights> start = {};  // instead of the seed's
   int threads = 0;                    // of each CPU device; 0: the cores divided among them
   std::function<void(const Epoch&)> on_epoch = nullptr;  // what it throws ends the training
+  // Told, after on_epoch, in one line what looks wrong and what to try: a loss that stays at ln(classes) for
+  // a whole epoch. What it throws ends the training.
+  std::function<void(const std::string&)> on_warning = nullptr;
+
   double timeout = 60;  // seconds without progress after which a device is stuck
   // Told in one line who is stuck, doing what, and who waits for it; again after every further timeout. Runs
   // on a thread of the library while train() has not returned, must not throw, and may end the process.
@@ -50,6 +54,7 @@ struct TrainResult {
   std::vector<Epoch> epochs = {};
   std::vector<std::string> devices = {};  // cpu:0
   Weights weights = {};
+  std::vector<std::string> warnings = {};  // all that on_warning was told
 
   // Of the last epoch, and the mean over all; 0 without epochs.
   double accuracy() const;

@@ -6,6 +6,7 @@
 
 #include "api/dataset_inside.h"
 #include "base/error.h"
+#include "data/class_names.h"
 #include "train/checkpoint.h"
 
 namespace lockstep {
@@ -24,6 +25,18 @@ void expect_sizes(std::string_view set, const Pictures& pictures) {
   if (pictures.classes < 1 || pictures.classes > kMostClasses)
     throw Error(Fault::usage, "{} pictures: expected 1 to {} classes, found {}", set, kMostClasses,
                 pictures.classes);
+}
+
+// Either set may name the classes, for both.
+std::vector<std::string> names_of(const Pictures& train, const Pictures& test) {
+  const std::vector<std::string>& names = test.class_names.empty() ? train.class_names : test.class_names;
+  if (names.empty()) return data::class_numbers(test.classes);
+  if (!train.class_names.empty() && train.class_names != names)
+    throw Error(Fault::usage, "class_names: expected the same for training and test pictures, or none");
+  if (names.size() != static_cast<std::size_t>(test.classes))
+    throw Error(Fault::usage, "class_names: expected {}, one a class, or none, found {}", test.classes,
+                names.size());
+  return names;
 }
 
 data::Dataset to_inside(std::string_view set, Pictures pictures) {
@@ -47,20 +60,26 @@ data::Dataset to_inside(std::string_view set, Pictures pictures) {
 
 }  // namespace
 
-Dataset::Dataset(Pictures train, Pictures test)
-    : Dataset(std::make_shared<const Inside>(
-          Inside{{to_inside("training", std::move(train)), to_inside("test", std::move(test))}})) {}
+Dataset::Dataset(Pictures train, Pictures test) {
+  std::vector<std::string> names = names_of(train, test);
+  inside_ = std::make_shared<const Inside>(Inside{
+      {to_inside("training", std::move(train)), to_inside("test", std::move(test))}, std::move(names)});
+}
 
 Dataset::Dataset(std::shared_ptr<const Inside> inside) : inside_(std::move(inside)) {}
 
 std::size_t Dataset::train_size() const { return inside_->split.train.size(); }
 std::size_t Dataset::test_size() const { return inside_->split.test.size(); }
+const std::vector<std::string>& Dataset::class_names() const { return inside_->class_names; }
 std::string Dataset::hash() const { return to_hex(data::hash_of(inside_->split)); }
 std::string Dataset::sizes() const { return to_text(train::sizes_of(inside_->split)); }
 
 Dataset fashion_mnist(const std::filesystem::path& directory) {
-  return Dataset(std::make_shared<const Dataset::Inside>(Dataset::Inside{
-      data::load_mnist_like(directory.empty() ? data::default_fashion_mnist_directory() : directory)}));
+  const std::filesystem::path from = directory.empty() ? data::default_fashion_mnist_directory() : directory;
+  data::Split split = data::load_mnist_like(from);
+  std::vector<std::string> names = data::class_names(split, from);
+  return Dataset(
+      std::make_shared<const Dataset::Inside>(Dataset::Inside{std::move(split), std::move(names)}));
 }
 
 }  // namespace api

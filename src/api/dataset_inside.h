@@ -8,6 +8,7 @@ inline namespace api {
 
 struct Dataset::Inside {
   data::Split split;
+  std::vector<std::string> class_names;  // one a class
 };
 
 }  // namespace api

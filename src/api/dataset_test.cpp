@@ -51,6 +51,21 @@ TEST(Dataset, RefusesWhatDoesNotFit) {
   EXPECT_EQ(refusal_of(good, bad), "test pictures: expected 1 to 256 classes, found 257");
 }
 
+TEST(Dataset, ClassesAreCalledAsEitherSetSays) {
+  const std::vector<std::string> numbers{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+  const std::vector<std::string> letters{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"};
+  EXPECT_EQ(some_data().class_names(), numbers);
+  Pictures plain = some_pictures(3), named = plain;
+  named.class_names = letters;
+  EXPECT_EQ(Dataset(plain, named).class_names(), letters);
+  EXPECT_EQ(Dataset(named, plain).class_names(), letters);
+  plain.class_names = numbers;
+  EXPECT_EQ(refusal_of(plain, named),
+            "class_names: expected the same for training and test pictures, or none");
+  named.class_names = plain.class_names = {"a", "b"};
+  EXPECT_EQ(refusal_of(plain, named), "class_names: expected 10, one a class, or none, found 2");
+}
+
 TEST(Dataset, ARefusalHasItsExitCode) {
   try {
     const Dataset taken(Pictures{}, Pictures{});

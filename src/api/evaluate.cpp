@@ -18,7 +18,7 @@ Evaluation evaluate(const EvaluateOptions& options) {
   const run::Weights weights = to_inside(options.weights, model);
   const std::unique_ptr<run::Crew> crew = make_crew(options.devices, options.threads);
   const train::Evaluation found = train::Evaluator(*crew, model, test).evaluate(weights);
-  return {found.accuracy(), found.loss, found.seen, found.right};
+  return {found.accuracy(), found.loss, found.seen, found.right, options.data.class_names()};
 }
 
 }  // namespace api

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,13 +29,19 @@ Epoch to_public(const train::EpochReport& report) {
 
 class Teller final : public train::Observer {
  public:
-  explicit Teller(const std::function<void(const Epoch&)>& tell) : tell_(tell) {}
+  explicit Teller(const TrainOptions& options) : options_(options) {}
   void on_epoch(const train::EpochReport& report) override {
-    if (tell_) tell_(to_public(report));
+    if (options_.on_epoch) options_.on_epoch(to_public(report));
+  }
+  void on_warning(const std::string& line) override {
+    warnings.push_back(line);
+    if (options_.on_warning) options_.on_warning(line);
   }
 
+  std::vector<std::string> warnings;
+
  private:
-  const std::function<void(const Epoch&)>& tell_;
+  const TrainOptions& options_;
 };
 
 void expect_limits(const TrainOptions& options) {
@@ -84,9 +91,9 @@ TrainResult run_training(const TrainOptions& options) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options.timeout)),
       options.on_stuck};
   const std::unique_ptr<run::Crew> crew = make_crew(options.devices, options.threads, patience);
-  Teller teller(options.on_epoch);
+  Teller teller(options);
   const train::TrainResult trained = train::train(job, data, *crew, how, {.observers = {&teller}});
-  TrainResult result{{}, crew->names(), to_public(trained.weights, job.model)};
+  TrainResult result{{}, crew->names(), to_public(trained.weights, job.model), std::move(teller.warnings)};
   for (const train::EpochReport& report : trained.epochs) result.epochs.push_back(to_public(report));
   return result;
 }

@@ -165,6 +165,31 @@ TEST(Train, RefusesNumbersBeyondTheirLimits) {
             std::string::npos);
 }
 
+TEST(Train, WarnsOfALossThatStaysWhereGuessingIs) {
+  std::vector<std::string> told;
+  const TrainOptions options{
+      .data = some_data(),
+      .batch = 1,  // 100 steps an epoch
+      .lr = 1e-9f,
+      .epochs = 3,
+      .on_epoch = [&](const Epoch& epoch) { told.push_back(std::to_string(epoch.epoch)); },
+      .on_warning = [&](const std::string& line) { told.push_back(line); }};
+  const TrainResult result = run_training(options);
+  ASSERT_EQ(result.warnings.size(), 2U);
+  EXPECT_EQ(result.warnings[0].find("epoch 1: the loss stayed at 2.30"), 0U) << result.warnings[0];
+  EXPECT_EQ(result.warnings[1].find("epoch 2: the loss is still 2.30"), 0U) << result.warnings[1];
+  EXPECT_EQ(told, (std::vector<std::string>{"1", result.warnings[0], "2", result.warnings[1], "3"}));
+}
+
+TEST(Train, HasNothingToWarnOfWhereTheNetworkLearns) {
+  Pictures easy = some_pictures(100);
+  for (std::size_t i = 0; i < easy.pixels.size(); ++i) easy.pixels[i] = 255;
+  for (std::uint8_t& label : easy.labels) label = 3;
+  const TrainResult result = run_training(
+      {.model = zoo_model("mlp"), .data = Dataset(easy, easy), .batch = 1, .lr = 0.01f, .epochs = 2});
+  EXPECT_TRUE(result.warnings.empty()) << result.warnings[0];
+}
+
 TEST(Train, EndsAsTheBookDoes) {
   const TrainResult result{{{1, 0, 0, 0.5, 1.0}, {2, 0, 0, 0.8349, 3.0}}, {"cpu:0", "cpu:1"}, {}};
   EXPECT_EQ(result.summary(), "test acc: 0.83, 2.0 sec/epoch on [cpu:0, cpu:1]");
@@ -174,6 +199,7 @@ TEST(Evaluate, CountsTheTestSet) {
   const Dataset data = some_data();
   const TrainResult trained = run_training({.data = data, .epochs = 2});
   const Evaluation found = evaluate({.weights = trained.weights, .data = data, .devices = "3xcpu"});
+  EXPECT_EQ(found.class_names, data.class_names());
   EXPECT_EQ(found.accuracy, trained.accuracy());
   EXPECT_THAT(found.loss, SameBits(trained.epochs.back().test_loss));
   EXPECT_EQ(found.seen, std::vector<std::int64_t>(10, 4));

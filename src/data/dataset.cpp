@@ -1,6 +1,5 @@
 #include "data/dataset.h"
 
-#include <array>
 #include <system_error>
 #include <utility>
 
@@ -81,12 +80,6 @@ Split load_mnist_like(const fs::path& directory) {
                 split.train.height, split.train.width, kTest.images, kTrain.images, split.test.height,
                 split.test.width);
   return split;
-}
-
-std::span<const std::string> fashion_mnist_class_names() {
-  static const std::array<std::string, kClasses> names{
-      "t-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag", "ankle boot"};
-  return names;
 }
 
 }  // namespace lockstep::data

@@ -41,7 +41,4 @@ std::filesystem::path default_fashion_mnist_directory();
 // Throws Error(data) naming file, what was expected and what was found.
 Split load_mnist_like(const std::filesystem::path& directory);
 
-// Names of Fashion-MNIST's ten classes.
-std::span<const std::string> fashion_mnist_class_names();
-
 }  // namespace lockstep::data

@@ -109,10 +109,5 @@ TEST(DatasetHash, IsOverPixelsAndLabelsOfTrainThenTest) {
   EXPECT_EQ(hash_of(split), hash128(std::as_bytes(std::span(all))));
 }
 
-TEST(FashionMnist, HasTenNames) {
-  EXPECT_EQ(fashion_mnist_class_names().size(), 10u);
-  EXPECT_EQ(fashion_mnist_class_names()[9], "ankle boot");
-}
-
 }  // namespace
 }  // namespace lockstep::data

@@ -173,7 +173,7 @@ std::unique_ptr<gpu::Driver> Inventory::make_cuda(const std::string& name) {
   const auto device = std::ranges::find(found, name, [](const gpu::cuda::Found& f) { return f.facts.name; });
   if (device == found.end()) {
     if (found.empty()) throw Error(Fault::device, "there is no device {}: {}", name, kinds().no_cuda);
-    throw Error(Fault::usage, "there is no device {}; there {} cuda:0{}", name,
+    throw Error(Fault::device, "there is no device {}; there {} cuda:0{}", name,
                 found.size() == 1 ? "is" : "are", found.size() == 1 ? "" : " to " + found.back().facts.name);
   }
   return gpu::cuda::make_cuda_driver(

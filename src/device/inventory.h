@@ -77,8 +77,8 @@ class Inventory {
   std::vector<std::string> gpus();
 
   // One device a name, in order. An OpenCL device that computes on this host's cores can stand for several
-  // names, each of which gets a part of the cores. Throws Error(usage) for a name that is not there, with
-  // those that are; Error(device) for one that is there but may not or cannot compute.
+  // names, each of which gets a part of the cores. Throws Error(device) for a name that is not there, with
+  // those that are, and for one that is there but may not or cannot compute.
   MadeDevices make(const std::vector<std::string>& names, const MakeOptions& options);
 
   // Why a device may not compute, in one line; nothing if it may. A CUDA device is then ready to be made.

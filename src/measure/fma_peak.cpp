@@ -41,4 +41,8 @@ double FmaPeak::flops_per_second() const {
 
 double FmaPeak::median_flops_per_second() const { return quantile(windows_, 0.5); }
 
+PeakFigure FmaPeak::figure() const {
+  return {flops_per_second(), median_flops_per_second(), quantile(windows_, 0.25)};
+}
+
 }  // namespace lockstep::measure

@@ -9,6 +9,19 @@
 
 namespace lockstep::measure {
 
+// What the windows of a run say together, in operations a second.
+struct PeakFigure {
+  double best = 0, median = 0, lower_quartile = 0;
+
+  // Windows further apart than this mean that other programs used the machine, or that it changed its
+  // frequency. A share of such a peak says nothing.
+  static constexpr double kMostApart = 0.15;
+
+  // How far the slowest quarter of the windows stays below the best one: 0.2 is 20 %.
+  double apart() const { return best > 0 ? 1 - lower_quartile / best : 0; }
+  bool busy() const { return apart() > kMostApart; }
+};
+
 class FmaPeak {
  public:
   // Requires: kernels outlive it.
@@ -26,6 +39,9 @@ class FmaPeak {
   // Half of the windows were faster. Far below the peak: others use the machine.
   // Requires: at least one window.
   double median_flops_per_second() const;
+
+  // Requires: at least one window.
+  PeakFigure figure() const;
 
  private:
   const device::cpu::Kernels& kernels_;

@@ -147,7 +147,7 @@ class List {
                                   ? "there is no GPU (lockstep devices says what is missing)"
                                   : fmt::format("there {} only {} ({})", gpus().size() == 1 ? "is" : "are",
                                                 gpu_count(), fmt::join(gpus(), ", "));
-    throw Error(Fault::usage, "device '{}': {}; {}xcpu runs on the CPU, with the same bits", item, found,
+    throw Error(Fault::device, "device '{}': {}; {}xcpu runs on the CPU, with the same bits", item, found,
                 wanted);
   }
 

@@ -29,8 +29,8 @@ struct DevicesHere {
   std::function<void(const std::string&)> on_choice = [](const std::string&) {};
 };
 
-// The devices of one run, in order. Throws Error(usage): no device, an unknown kind, the same device twice,
-// more GPUs than there are.
+// The devices of one run, in order. Throws Error(usage): no device, an unknown kind, the same device twice;
+// Error(device): more GPUs than there are.
 std::vector<std::string> parse_device_list(std::string_view text, const DevicesHere& here = {});
 
 // Several settings, separated by commas; inside one, + joins devices.

@@ -58,8 +58,8 @@ struct Machine {
                                         },
                                     .on_choice = [this](const std::string& line) { said.push_back(line); }});
   }
-  std::string refusal(std::string_view text) {
-    return refusal_of(Fault::usage, [&] { parse(text); });
+  std::string refusal(std::string_view text, Fault fault = Fault::device) {
+    return refusal_of(fault, [&] { parse(text); });
   }
 };
 
@@ -74,7 +74,7 @@ TEST(DeviceList, GpusAreGivenOutInTheMachinesOrder) {
       "device '4xgpu': there are only 3 GPUs (cuda:0, cuda:1, opencl:0); 4xcpu runs on the CPU, with the "
       "same bits");
   EXPECT_THAT(machine.refusal("gpu:3"), testing::HasSubstr("1xcpu runs on the CPU"));
-  EXPECT_THAT(machine.refusal("gpu,cuda:0"), testing::HasSubstr("cuda:0 is there twice"));
+  EXPECT_THAT(machine.refusal("gpu,cuda:0", Fault::usage), testing::HasSubstr("cuda:0 is there twice"));
 }
 
 TEST(DeviceList, ACountIsOfTheBestKindThatHasSoMany) {
@@ -111,10 +111,18 @@ TEST(DeviceList, AutoDoesWithoutGpusThatMayNotCompute) {
 TEST(DeviceList, TheMachineIsAskedForItsGpusOnlyWhereTheyMatter) {
   Machine machine{{"cuda:0"}};
   for (const char* text : {"cpu", "3xcpu", "cpu:0,cpu:1", "opencl:0+cuda:1", "2xopencl"}) machine.parse(text);
-  for (const char* text : {"0", "1025", "2xcpi", "cpu:0,cpu:0"}) machine.refusal(text);
+  for (const char* text : {"0", "1025", "2xcpi", "cpu:0,cpu:0"}) machine.refusal(text, Fault::usage);
   EXPECT_EQ(machine.asked, 0);
-  machine.refusal("gpu,1,auto");
+  machine.refusal("gpu,1,auto", Fault::usage);
   EXPECT_EQ(machine.asked, 1);
+}
+
+// Whoever names a GPU that this machine does not have gets one exit code, however the GPU is named.
+TEST(DeviceList, AGpuThatIsNotThereIsTheMachinesFault) {
+  for (const char* text : {"gpu", "gpu:0", "2xgpu", "cpu:0,gpu:1"})
+    EXPECT_THAT(refusal_of(Fault::device, [=] { parse_device_list(text); }),
+                testing::HasSubstr("there is no GPU"))
+        << text;
 }
 
 TEST(DeviceList, TheShortestTextGivesTheNamesBack) {
@@ -139,7 +147,6 @@ TEST(DeviceList, RefusesInOneLineWhatMakesNoSense) {
                                                        {"cpu:0,", "nothing between"},
                                                        {"cpu:0,cpu:0", "cpu:0 is there twice"},
                                                        {"2,cpu:1", "cpu:1 is there twice"},
-                                                       {"gpu:0", "there is no GPU"},
                                                        {"fpga:0", "there are cpu, opencl, cuda, gpu"},
                                                        {"oepncl:0", "did you mean 'opencl'?"},
                                                        {"auto:1", "no device of kind 'auto'"},

@@ -7,7 +7,9 @@
 
 #include <fmt/core.h>
 
+#include "report/columns.h"
 #include "report/device_use.h"
+#include "report/epoch_table.h"
 #include "report/figures.h"
 #include "report/terminal_curve.h"
 
@@ -16,10 +18,12 @@ namespace {
 
 constexpr double kSecondsBetweenRewrites = 0.1;
 constexpr double kSecondsBetweenPlainLines = 10;
-constexpr int kCurveMaxWidth = 60;
 constexpr int kPlainWidth = 120;
+constexpr int kTableGap = 3;           // columns between curve and table
+constexpr int kCurveBesideTable = 40;  // a curve that would be narrower than this stands alone
+constexpr std::size_t kTableEpochs = kCurveLines - 1;  // the table has a heading
 
-constexpr const char* kClearRest = "\x1b[K";
+constexpr const char *kClearRest = "\x1b[K", *kWarningColor = "\x1b[33m", *kPlain = "\x1b[0m";
 
 }  // namespace
 
@@ -63,12 +67,33 @@ void Progress::on_epoch(const train::EpochReport& epoch) {
   if (!options_.terminal) {
     out_ << epoch_line(epoch) << '\n' << std::flush;
   } else if (shows_curve()) {
-    draw_curve_in_place();
+    const std::size_t room = shows_table() ? kTableEpochs : 0;
+    if (epochs_.size() > room)
+      write_above_curve(epoch_line(epochs_[epochs_.size() - room - 1]) + '\n');
+    else
+      draw_curve_in_place();
     if (shown_) shown_->test_accuracy = epoch.test_accuracy();
     rewrite_line();
   } else {
     clear_line();
     out_ << epoch_line(epoch) << '\n' << std::flush;
+  }
+}
+
+void Progress::on_warning(const std::string& line) {
+  const std::string text = "warning: " + line;
+  if (!options_.terminal) {
+    out_ << text << '\n' << std::flush;
+    return;
+  }
+  std::string lines = wrapped(text, options_.width - 1);
+  if (options_.color) lines = kWarningColor + lines + kPlain;
+  if (curve_drawn_) {
+    write_above_curve(lines + '\n');
+    rewrite_line();
+  } else {
+    clear_line();
+    write_lines(lines + '\n');
   }
 }
 
@@ -106,24 +131,50 @@ std::string Progress::epoch_line(const train::EpochReport& epoch) const {
                      grouped(std::llround(rate)));
 }
 
-void Progress::draw_curve_in_place() {
-  // the cursor stands in the line below the curve, if there is one
-  out_ << '\r';
-  if (curve_drawn_) out_ << fmt::format("\x1b[{}A", kCurveLines);
-  const CurveOptions options{.epochs = start_.epochs,
-                             .width = std::min(options_.width - 1, kCurveMaxWidth),
-                             .color = options_.color};
-  for (const char c : draw_curve(epochs_, options)) {
+bool Progress::shows_table() const { return curve_width() < options_.width - 1; }
+
+// One column stays free, or some terminals would wrap.
+int Progress::curve_width() const {
+  const int all = options_.width - 1;
+  const int beside_table = all - kTableGap - epoch_table_width(start_.epochs);
+  return beside_table >= kCurveBesideTable ? beside_table : all;
+}
+
+std::string Progress::picture() const {
+  const CurveOptions options{.epochs = start_.epochs, .width = curve_width(), .color = options_.color};
+  const std::string curve = draw_curve(epochs_, options);
+  if (!shows_table()) return curve;
+  const std::span last = std::span(epochs_).last(std::min<std::size_t>(epochs_.size(), kTableEpochs));
+  return side_by_side(curve, options.width + kTableGap, epoch_table(last, start_.epochs));
+}
+
+// What stood in these lines before is gone.
+void Progress::write_lines(std::string_view lines) {
+  for (const char c : lines) {
     if (c == '\n') out_ << kClearRest;
     out_ << c;
   }
   out_ << std::flush;
+}
+
+// The curve moves down.
+void Progress::write_above_curve(std::string_view lines) {
+  out_ << fmt::format("\r\x1b[{}A", kCurveLines);
+  write_lines(lines);
+  curve_drawn_ = false;
+  draw_curve_in_place();
+}
+
+void Progress::draw_curve_in_place() {
+  // the cursor stands in the line below the curve, if there is one
+  out_ << '\r';
+  if (curve_drawn_) out_ << fmt::format("\x1b[{}A", kCurveLines);
+  write_lines(picture());
   curve_drawn_ = true;
 }
 
 void Progress::rewrite_line() {
   if (!shown_) return;
-  // one column stays free, or some terminals would wrap
   out_ << '\r' << progress_line(*shown_, options_.width - 1) << kClearRest << std::flush;
   line_open_ = true;
 }

@@ -1,10 +1,13 @@
 // Live progress for a person. On a terminal one line that is rewritten at most ten times a second and, above
-// it, the curve that grows with every epoch; elsewhere plain lines, one per epoch and one every ten seconds
-// between.
+// it, the curve that grows with every epoch, with the numbers of the last epochs beside it; epochs that have
+// no place there move up as lines above the curve, so that the numbers of every epoch stay. Elsewhere plain
+// lines, one per epoch and one every ten seconds between.
 #pragma once
 #include <functional>
 #include <optional>
 #include <ostream>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/progress_line.h"
@@ -31,6 +34,7 @@ class Progress final : public train::Observer {
   void on_start(const train::RunStart& start) override;
   void on_step(const train::StepReport& step) override;
   void on_epoch(const train::EpochReport& epoch) override;
+  void on_warning(const std::string& line) override;
   void on_end(const train::RunEnd& end) override;
 
  private:
@@ -44,6 +48,11 @@ class Progress final : public train::Observer {
   bool shows_curve() const;
   ProgressFigures figures(const train::StepReport& step) const;
   std::string epoch_line(const train::EpochReport& epoch) const;
+  bool shows_table() const;
+  int curve_width() const;
+  std::string picture() const;
+  void write_lines(std::string_view lines);
+  void write_above_curve(std::string_view lines);
   void draw_curve_in_place();
   void rewrite_line();
   void clear_line();

@@ -1,5 +1,6 @@
 // One training of a sweep over learning rates, batch sizes and numbers of devices.
 #pragma once
+#include <span>
 #include <string>
 
 namespace lockstep::report {
@@ -12,6 +13,10 @@ struct SweepRow {
   double seconds_per_epoch = 0;  // likewise
   std::string weights = {};      // hash of the last weights, 32 hex digits
   bool diverged = false;
+  std::string run = {};  // name of the directory that keeps it
 };
+
+// Has it the highest accuracy of them all? Equal bits on several numbers of devices are all the best.
+bool is_best(const SweepRow& row, std::span<const SweepRow> rows);
 
 }  // namespace lockstep::report

@@ -26,25 +26,26 @@ std::string json_value(const SweepRow& row, double value) {
 
 std::string sweep_table(std::span<const SweepRow> rows) {
   constexpr auto kRight = TextColumn::Align::right;
-  const std::vector<TextColumn> columns{{"lr", kRight},       {"batch", kRight},     {"devices", kRight},
-                                        {"test acc", kRight}, {"sec/epoch", kRight}, {"weights"}};
+  const std::vector<TextColumn> columns{
+      {"lr", kRight}, {"batch", kRight},     {"devices", kRight}, {"test acc", kRight},
+      {""},           {"sec/epoch", kRight}, {"weights"}};
   std::vector<std::vector<std::string>> cells;
   for (const SweepRow& row : rows) {
-    cells.push_back({fmt::format("{:g}", row.lr), fmt::format("{}", row.batch),
-                     fmt::format("{}", row.devices),
-                     row.diverged ? "diverged" : fmt::format("{:.4f}", row.accuracy),
-                     row.diverged ? "-" : fmt::format("{:.2f}", row.seconds_per_epoch),
-                     row.weights.empty() ? "-" : row.weights});
+    cells.push_back(
+        {fmt::format("{:g}", row.lr), fmt::format("{}", row.batch), fmt::format("{}", row.devices),
+         row.diverged ? "diverged" : fmt::format("{:.4f}", row.accuracy), is_best(row, rows) ? "best" : "",
+         row.diverged ? "-" : fmt::format("{:.2f}", row.seconds_per_epoch),
+         row.weights.empty() ? "-" : row.weights});
   }
   return text_table(columns, cells);
 }
 
 std::string sweep_csv(std::span<const SweepRow> rows) {
-  std::string text = "lr,batch,devices,test_accuracy,seconds_per_epoch,weights,diverged\n";
+  std::string text = "lr,batch,devices,test_accuracy,seconds_per_epoch,weights,diverged,run,best\n";
   for (const SweepRow& row : rows) {
-    text +=
-        fmt::format("{},{},{},{},{},{},{}\n", row.lr, row.batch, row.devices, csv_number(row, row.accuracy),
-                    csv_number(row, row.seconds_per_epoch), row.weights, row.diverged);
+    text += fmt::format("{},{},{},{},{},{},{},{},{}\n", row.lr, row.batch, row.devices,
+                        csv_number(row, row.accuracy), csv_number(row, row.seconds_per_epoch), row.weights,
+                        row.diverged, row.run, is_best(row, rows));
   }
   return text;
 }
@@ -55,9 +56,10 @@ std::string sweep_json(std::span<const SweepRow> rows) {
   for (const SweepRow& row : rows) {
     text += before;
     text += fmt::format(R"({{"lr":{},"batch":{},"devices":{},"test_accuracy":{},"seconds_per_epoch":{},)"
-                        R"("weights":{},"diverged":{}}})",
+                        R"("weights":{},"diverged":{},"run":{},"best":{}}})",
                         json_number(row.lr), row.batch, row.devices, json_value(row, row.accuracy),
-                        json_value(row, row.seconds_per_epoch), json_string(row.weights), row.diverged);
+                        json_value(row, row.seconds_per_epoch), json_string(row.weights), row.diverged,
+                        json_string(row.run), is_best(row, rows));
     before = ",\n";
   }
   return text + "\n]\n";

@@ -8,8 +8,9 @@
 
 namespace lockstep::report {
 
-std::string sweep_table(std::span<const SweepRow> rows);  // aligned; "diverged" in place of the accuracy
-std::string sweep_csv(std::span<const SweepRow> rows);    // no value: an empty field
-std::string sweep_json(std::span<const SweepRow> rows);   // an array, one object a line; no value: null
+// Aligned; "diverged" in place of the accuracy, "best" behind the highest one.
+std::string sweep_table(std::span<const SweepRow> rows);
+std::string sweep_csv(std::span<const SweepRow> rows);   // no value: an empty field
+std::string sweep_json(std::span<const SweepRow> rows);  // an array, one object a line; no value: null
 
 }  // namespace lockstep::report

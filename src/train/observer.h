@@ -58,6 +58,7 @@ class Observer {
   virtual void on_start(const RunStart&) {}
   virtual void on_step(const StepReport&) {}
   virtual void on_epoch(const EpochReport&) {}
+  virtual void on_warning(const std::string&) {}  // one line: what looks wrong, and what to try
   virtual void on_end(const RunEnd&) {}
 };
 

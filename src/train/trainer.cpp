@@ -9,6 +9,7 @@
 #include "train/calibrate.h"
 #include "train/divergence.h"
 #include "train/minibatches.h"
+#include "train/plateau.h"
 #include "train/replica_error.h"
 
 namespace lockstep::train {
@@ -78,6 +79,7 @@ class Training::Loop {
     examine();
     state_.epochs.push_back(finish_epoch());
     for (Observer* o : listeners_.observers) o->on_epoch(state_.epochs.back());
+    warn_of_plateau();
     return true;
   }
 
@@ -89,6 +91,16 @@ class Training::Loop {
     report.seconds = state_.seconds;
     evaluate(report);
     return report;
+  }
+
+  void warn_of_plateau() {
+    PlateauFacts facts{.classes = model::classes_of(job_.model),
+                       .steps_per_epoch = minibatches_.per_epoch(),
+                       .learning_rate = job_.learning_rate};
+    if (!options_.start && !options_.resume) facts.sigma = job_.model.sigma;
+    const std::string warning = plateau_warning(state_.epochs, facts);
+    if (warning.empty()) return;
+    for (Observer* o : listeners_.observers) o->on_warning(warning);
   }
 
   void next_epoch() {

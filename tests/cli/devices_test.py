@@ -104,6 +104,14 @@ class DevicesTest(ProgramTest):
         done = self.run_program("train", "--resume", "run", "--epochs", 3, "--drill", "slow@3:cpu:0")
         self.assert_refused_before_start(done, 2, "--drill", "step 3 never comes: 2 steps are to run")
 
+    def test_a_number_above_the_cores_says_what_it_means(self):
+        done = self.run_program("train", "mlp", "--data", self.data, "--epochs", 1, "--devices", "cpu:1023", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (note,) = self.messages(done.stderr)
+        self.assertRegex(note, r"\Acpu:1023: the number is only a name and chooses no core; the CPU devices share the \d+ "
+                               r"cores? that this process may use\Z")
+        self.assertEqual(json.loads(done.stdout)["devices"], ["cpu:1023"])
+
     def test_bad_lists_are_refused(self):
         for text, word in (("0", "no device"), ("fpga:0", "there are cpu, opencl, cuda, gpu"), ("cpu:0,cpu:0", "twice"),
                            ("2xcpi", "did you mean 'cpu'?"), ("", "nothing between"), ("1025", "more than 1024")):
@@ -143,9 +151,9 @@ class DevicesTest(ProgramTest):
 class KindsTest(ProgramTest):
     """Other devices than the CPU: how they are named, chosen and listed, and that they change no bit."""
 
-    def refused(self, devices, *words):
+    def refused(self, devices, code, *words):
         done = self.run_program("train", "mlp", "--data", self.data, "--devices", devices)
-        self.assert_refused_before_start(done, 2, *words)
+        self.assert_refused_before_start(done, code, *words)
 
     def gpus(self):
         return [d["name"] for d in self.listed() if d["kind"].endswith("GPU")]
@@ -162,17 +170,17 @@ class KindsTest(ProgramTest):
         return re.search(row, done.stdout)[1]
 
     def test_unknown_kinds_get_the_known_ones(self):
-        self.refused("fpga:0", "there are cpu, opencl, cuda, gpu")
-        self.refused("oepncl:0", "did you mean 'opencl'?")
+        self.refused("fpga:0", 2, "there are cpu, opencl, cuda, gpu")
+        self.refused("oepncl:0", 2, "did you mean 'opencl'?")
 
     @needs_opencl(1)
     def test_unknown_numbers_get_the_known_ones(self):
-        self.refused("opencl:1000", "there is no device opencl:1000", "opencl:0")
+        self.refused("opencl:1000", 4, "there is no device opencl:1000", "opencl:0")
 
     def test_more_gpus_than_there_are(self):
-        self.refused("1000xgpu", "--devices", "GPU", "1000xcpu runs on the CPU")
+        self.refused("1000xgpu", 4, "--devices", "GPU", "1000xcpu runs on the CPU")
         if not self.gpus():
-            self.refused("gpu", "there is no GPU", "1xcpu runs on the CPU")
+            self.refused("gpu", 4, "there is no GPU", "1xcpu runs on the CPU")
 
     def test_auto_says_what_it_is(self):
         done = self.run_program("train", "mlp", "--data", self.data, "--epochs", 1, "--devices", "auto", "--json")

@@ -5,7 +5,7 @@ import shutil
 import unittest
 
 import tensors
-from program import ProgramTest
+from program import REAL_DATA, ProgramTest
 
 
 class EvalTest(ProgramTest):
@@ -35,7 +35,27 @@ class EvalTest(ProgramTest):
         lines = done.stdout.splitlines()
         self.assertEqual((done.returncode, len(lines)), (0, 15))
         self.assertEqual([line.split()[0] for line in lines[:3]], ["accuracy", "loss", "examples"])
-        self.assertEqual(lines[-1].split()[:2], ["ankle", "boot"])
+        self.assertEqual([line.split()[0] for line in lines[5:]], [str(c) for c in range(10)])
+
+    def test_classes_are_called_what_the_data_calls_them(self):
+        run = self.train("mlp", "--epochs", 1)["run"]
+        names = [f"bar {c}" for c in range(9)] + ["Käfer"]
+        (self.data / "classes.txt").write_text("\n".join(names) + "\n")
+        self.assertEqual([c["name"] for c in self.evaluate(run)["classes"]], names)
+        self.assertIn("\nKäfer  ", self.run_program("eval", run).stdout)
+        (self.data / "classes.txt").write_text("\n".join(names[1:]) + "\n")
+        self.assert_refused(self.run_program("eval", run), 3, self.data / "classes.txt", "expected 10 names", "found 9")
+
+    def test_fashion_mnist_is_known_by_its_data_and_not_by_its_folder(self):
+        run = self.train("mlp", "--epochs", 1)["run"]
+        shutil.copytree(self.data, self.folder / "fashion-mnist")
+        named = self.evaluate(run, "--data", self.folder / "fashion-mnist")
+        self.assertEqual(named["classes"][9]["name"], "9")
+        shutil.copytree(REAL_DATA, self.folder / "pictures")
+        real = self.evaluate(run, "--data", self.folder / "pictures")
+        self.assertEqual([c["name"] for c in real["classes"]],
+                         ["t-shirt", "trouser", "pullover", "dress", "coat", "sandal", "shirt", "sneaker", "bag",
+                          "ankle boot"])
 
     def test_the_model_is_found(self):
         run = self.folder / self.train("mlp", "--epochs", 1)["run"]

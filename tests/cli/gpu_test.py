@@ -129,8 +129,8 @@ class CudaTest(StandinTest):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_unknown_numbers_get_the_known_ones(self):
-        self.assert_refused_before_start(self.train_on("cuda:7"), 2, "there is no device cuda:7", "cuda:0 to cuda:1")
-        self.assert_refused_before_start(self.train_on("3xgpu"), 2, "only 2 GPUs", "cuda:0, cuda:1")
+        self.assert_refused_before_start(self.train_on("cuda:7"), 4, "there is no device cuda:7", "cuda:0 to cuda:1")
+        self.assert_refused_before_start(self.train_on("3xgpu"), 4, "only 2 GPUs", "cuda:0, cuda:1")
 
 
 class InexactTest(StandinTest):

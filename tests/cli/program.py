@@ -58,7 +58,7 @@ class ProgramTest(unittest.TestCase):
 
     def messages(self, stderr):
         """The lines of stderr that are not progress."""
-        return [line for line in stderr.splitlines() if not line.startswith(("epoch ", "run "))]
+        return [line for line in stderr.splitlines() if not line.startswith(("training ", "epoch ", "run "))]
 
     def assert_refused(self, done, code, *words):
         """Exit code, one line that has all the words, nothing on stdout, nothing half-written."""

@@ -57,6 +57,7 @@ class StopTest(ProgramTest):
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             process = self.start_program("train", "mlp", "--data", self.data, "--epochs", 1_000_000, "--json",
                                          "--out", str(code))
+            self.assertTrue(process.stderr.readline().startswith("training mlp "))
             self.assertTrue(process.stderr.readline().startswith("epoch 1/"))
             process.send_signal(number)
             stdout, stderr = process.communicate()

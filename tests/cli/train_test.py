@@ -32,8 +32,10 @@ class TrainTest(ProgramTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"\Atest acc: \d\.\d\d, \d+\.\d sec/epoch on \[cpu:0\]\nweights [0-9a-f]{32}\n\Z")
         progress = done.stderr.splitlines()
-        self.assertEqual([line.split()[:2] for line in progress], [["epoch", "1/2"], ["epoch", "2/2"],
-                                                                   ["run", "runs/lenet-1"]])
+        self.assertRegex(progress[0], r"\Atraining lenet \(129,068 parameters\) on " + re.escape(str(self.data)) +
+                         r" \(512 examples, 128 to test\) with cpu:0, \d+ threads?\Z")
+        self.assertEqual([line.split()[:2] for line in progress[1:]], [["epoch", "1/2"], ["epoch", "2/2"],
+                                                                       ["run", "runs/lenet-1"]])
         run = self.folder / "runs/lenet-1"
         self.assertEqual({file.name for file in run.iterdir()}, RUN_FILES)
         rows = list(csv.DictReader((run / "results.csv").read_text().splitlines()))
@@ -44,10 +46,18 @@ class TrainTest(ProgramTest):
 
     def test_json_is_one_object(self):
         result = self.train("mlp", "--epochs", 3)
-        self.assertEqual(list(result), ["accuracy", "seconds_per_epoch", "weights", "devices", "run"])
+        self.assertEqual(list(result), ["accuracy", "loss", "seconds_per_epoch", "weights", "devices", "run", "epochs"])
         self.assertEqual((result["devices"], result["run"]), (["cpu:0"], "runs/mlp-1"))
         self.assertRegex(result["weights"], HASH)
         self.assertGreater(result["seconds_per_epoch"], 0)
+        rows = list(csv.DictReader((self.folder / "runs/mlp-1/results.csv").read_text().splitlines()))
+        self.assertEqual([list(epoch) for epoch in result["epochs"]],
+                         [["epoch", "train_loss", "test_loss", "accuracy", "seconds"]] * 3)
+        self.assertEqual([(epoch["epoch"], epoch["train_loss"]) for epoch in result["epochs"]],
+                         [(int(row["epoch"]), float(row["train_loss"])) for row in rows])
+        last = result["epochs"][-1]
+        self.assertEqual((result["loss"], result["accuracy"]), (last["test_loss"], last["accuracy"]))
+        self.assertEqual(result["loss"], json.loads(self.run_program("eval", "runs/mlp-1", "--json").stdout)["loss"])
 
     def test_it_learns(self):
         self.assertEqual(self.train("mlp", "--epochs", 30, "--batch", 32)["accuracy"], 1)
@@ -126,12 +136,27 @@ class TrainTest(ProgramTest):
         self.assertIn("conv2", done.stdout)
         self.assertEqual(list(self.folder.iterdir()), [self.data])
 
+    def test_a_loss_that_stays_where_guessing_is_gets_a_warning(self):
+        done = self.run_program("train", "mlp", "--data", self.data, "--batch", 4, "--epochs", 4, "--lr", "1e-9")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        first, second = self.messages(done.stderr)
+        self.assertTrue(first.startswith("warning: epoch 1: the loss stayed at 2.30"), first)
+        self.assertTrue(second.startswith("warning: epoch 2: the loss is still 2.30"), second)
+        for line in (first, second):
+            for cause in ("learning rate", "1e-09", "ln(10)", "N(0, 0.01)"):
+                self.assertIn(cause, line)
+        learning = self.run_program("train", "mlp", "--data", self.data, "--batch", 4, "--epochs", 2, "--lr", "0.1")
+        self.assertEqual((learning.returncode, self.messages(learning.stderr)), (0, []))
+
     def test_a_terminal_gets_a_line_that_is_rewritten(self):
         for variables, colored in (({}, True), ({"NO_COLOR": "1"}, False)):
             code, shown = self.on_terminal("train", "mlp", "--data", self.data, "--epochs", 2,
                                            env={"TERM": "xterm", **variables})
             self.assertEqual(code, 0, shown)
             self.assertIn("\repoch 2/2", shown)
+            self.assertIn("training mlp (203,530 parameters) on ", shown)
+            self.assertRegex(shown, r"epoch    loss  test acc  seconds")
+            self.assertRegex(shown, r"    2   \d\.\d{3}     \d\.\d{3}     \d\.\d\d\x1b\[K\r\n")
             self.assertEqual(re.search(r"\x1b\[\d+m", shown) is not None, colored)
 
     def on_terminal(self, *arguments, env):

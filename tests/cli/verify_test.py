@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from program import ProgramTest
+from program import RUN_FILES, ProgramTest
 
 
 class VerifyTest(ProgramTest):
@@ -88,8 +88,41 @@ class SweepTest(ProgramTest):
         self.assertEqual(rows[0]["weights"], rows[1]["weights"])
         self.assertNotEqual(rows[0]["weights"], rows[2]["weights"])
         folder = self.folder / "runs/sweep-1"
-        self.assertEqual({file.name for file in folder.iterdir()}, {"sweep.csv", "sweep.svg"})
+        names = [f"lr-{lr}_batch-256_{devices}xcpu" for lr in ("0.1", "0.2") for devices in (1, 2)]
+        self.assertEqual({file.name for file in folder.iterdir()}, {"sweep.csv", "sweep.svg", *names})
         self.assertEqual(len((folder / "sweep.csv").read_text().splitlines()), 5)
+        self.assertEqual([row["run"] for row in rows], names)
+        best = max(row["test_accuracy"] for row in rows)
+        self.assertEqual([row["best"] for row in rows], [row["test_accuracy"] == best for row in rows])
+        progress = done.stderr.splitlines()
+        self.assertEqual(len(progress), 6, done.stderr)
+        self.assertRegex(progress[0], r"\Atraining mlp \(203,530 parameters\) on .* \(512 examples, 128 to test\), 4 runs\Z")
+        for line, name in zip(progress[1:4], names):
+            self.assertRegex(line, rf"\Arun \d of 4  {name}  test acc \d\.\d{{4}}  \d+\.\d\d s/epoch  \d+:\d\d left\Z")
+        self.assertEqual(progress[-1], "kept in runs/sweep-1")
+
+    def test_each_run_of_a_sweep_is_a_run(self):
+        done = self.run_program("sweep", "mlp", "--data", self.data, "--epochs", 2, "--lr", "0.1", "--devices", "1,2",
+                                "--out", "swept", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = json.loads(done.stdout)
+        alone = self.train("mlp", "--epochs", 2, "--lr", "0.1", "--out", "alone")
+        for row in rows:
+            run = self.folder / "swept" / row["run"]
+            self.assertEqual({file.name for file in run.iterdir()}, RUN_FILES)
+            self.assertEqual(row["weights"], alone["weights"])
+            evaluated = json.loads(self.run_program("eval", run, "--json").stdout)
+            self.assertEqual((evaluated["weights"], evaluated["accuracy"]), (row["weights"], row["test_accuracy"]))
+            compared = self.run_program("diff", "alone", run)
+            self.assertEqual((compared.returncode, compared.stdout), (0, "equal: 4 steps, 4 tensors, every hash\n"))
+        further = self.train("--resume", run, "--epochs", 3)
+        self.assertEqual(further["weights"], self.train("mlp", "--epochs", 3, "--lr", "0.1")["weights"])
+
+    def test_settings_that_are_there_twice_are_kept_twice(self):
+        done = self.run_program("sweep", "mlp", "--data", self.data, "--epochs", 1, "--lr", "0.1,0.1", "--devices", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual({file.name for file in (self.folder / "runs/sweep-1").iterdir() if file.is_dir()},
+                         {"lr-0.1_batch-256_1xcpu", "lr-0.1_batch-256_1xcpu_2"})
 
     def test_a_rate_that_diverges_is_a_row(self):
         done = self.run_program("sweep", "mlp", "--data", self.data, "--epochs", 3, "--lr", "0.1,1e30",
@@ -97,6 +130,7 @@ class SweepTest(ProgramTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("diverged", done.stdout)
         self.assertIn("512", done.stdout)
+        self.assertRegex(done.stderr, r"\nrun 2 of 2  lr-2e\+30_batch-512_2xcpu  diverged: step \d+: .* is not finite")
 
 
 if __name__ == "__main__":

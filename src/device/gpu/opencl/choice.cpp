@@ -14,7 +14,7 @@ void Choice::add(const std::string& name) {
   const bool divisible = found_.back().cpu;
   const int most = divisible ? last + found_.back().facts.units - 1 : last;
   if (index > most)
-    throw Error(Fault::usage, "there is no device {}; there {} opencl:0{}", name, most == 0 ? "is" : "are",
+    throw Error(Fault::device, "there is no device {}; there {} opencl:0{}", name, most == 0 ? "is" : "are",
                 most == 0 ? "" : fmt::format(" to opencl:{}", most));
   wanted_.push_back({name, static_cast<std::size_t>(std::min(index, last)), index >= last && divisible});
 }

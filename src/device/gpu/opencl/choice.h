@@ -15,7 +15,7 @@ class Choice {
   Choice(const std::vector<Found>& found, std::string missing)
       : found_(found), missing_(std::move(missing)) {}
 
-  // opencl:i. Throws Error(usage) with the names there are, Error(device) if there are none.
+  // opencl:i. Throws Error(device) with the names there are, or why there are none.
   void add(const std::string& name);
 
   // How many of them compute on the host's cores.

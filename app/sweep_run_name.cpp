@@ -1,0 +1,29 @@
+#include "sweep_run_name.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "plan/device_list.h"
+
+namespace lockstep::app {
+namespace {
+
+// 1xcpu, 2xcpu, cpu1+opencl0: without the colons that other tools take for the end of a path.
+std::string devices_text(const std::vector<std::string>& devices) {
+  std::string text = plan::to_text(devices);
+  if (devices.size() == 1 && plan::index_of(text) == 0) return fmt::format("1x{}", plan::kind_of(text));
+  std::erase(text, ':');
+  return text;
+}
+
+}  // namespace
+
+std::string SweepRunNames::next(double lr, int batch, const std::vector<std::string>& devices) {
+  const std::string plain = fmt::format("lr-{}_batch-{}_{}", lr, batch, devices_text(devices));
+  std::string name = plain;
+  for (int number = 2; !given_.insert(name).second; ++number) name = fmt::format("{}_{}", plain, number);
+  return name;
+}
+
+}  // namespace lockstep::app
