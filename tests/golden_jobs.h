@@ -1,5 +1,5 @@
-// The jobs whose weights are recorded in tests/golden: the zoo's models, and small models for what the zoo's models
-// do not have. The name of a small model says what its layers are about.
+// The jobs whose weights are recorded in tests/golden: the zoo's models, and small models for what the zoo's
+// models do not have. The name of a small model says what its layers are about.
 #pragma once
 #include <ostream>
 #include <string>
