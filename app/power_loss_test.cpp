@@ -80,14 +80,17 @@ Disk* noting = nullptr;  // where the functions at the end of this file find it
 class PowerLoss : public testing::Test {
  protected:
   PowerLoss() {
-    std::string pattern = (fs::temp_directory_path() / "lockstep-power-XXXXXX").string();
-    root_ = ::mkdtemp(pattern.data());
     fs::create_directory(root_ / "disk");
     noting = &disk_;
   }
   ~PowerLoss() override {
     noting = nullptr;
     fs::remove_all(root_);
+  }
+
+  static fs::path make_root() {
+    std::string pattern = (fs::temp_directory_path() / "lockstep-power-XXXXXX").string();
+    return ::mkdtemp(pattern.data());
   }
 
   static train::TrainState state_after_an_epoch() {
@@ -124,7 +127,7 @@ class PowerLoss : public testing::Test {
   }
 
   Disk disk_;
-  fs::path root_;
+  const fs::path root_ = make_root();
   const fs::path run_ = root_ / "disk/new/runs/mlp";
   const std::vector<std::string> rows_{"results.csv", "metrics.jsonl", "hashes.csv"};
 };

@@ -219,7 +219,7 @@ TEST(BookTrainBatch, IsOneStepOfTraining) {
                    data.inside().split, *device);
   for (const int devices : {1, 2, 3}) {
     Step step(devices);
-    EXPECT_THAT(step.run(), SameBits(expected.epochs[0].train_loss));
+    EXPECT_THAT(static_cast<double>(step.run()), SameBits(expected.epochs[0].train_loss));
     for (const Params& params : step.device_params)
       EXPECT_THAT(weights_of(params), SameBits(expected.weights));
   }

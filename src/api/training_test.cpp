@@ -47,7 +47,7 @@ TEST(Train, ComputesConvolutionsAsTheModelSays) {
     const TrainResult found = run_training({.model = model, .data = data, .batch = 50, .epochs = 1});
     EXPECT_EQ(found.weights.hash(), to_hex(train::hash_of(expected.weights)));
     EXPECT_THAT(evaluate({.model = model, .weights = found.weights, .data = data}).loss,
-                SameBits(expected.epochs.back().test_loss));
+                SameBits(static_cast<double>(expected.epochs.back().test_loss)));
     hashes.insert(found.weights.hash());
   }
   EXPECT_EQ(hashes.size(), 2U);
