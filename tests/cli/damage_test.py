@@ -255,10 +255,10 @@ class DivergenceTest(ProgramTest):
         bad = self.folder / "bad.safetensors"
         tensors.write(bad, header, struct.pack("<f", 3e38) * 784 + values[784 * 4:])
         done = self.run_program("train", "mlp", "--data", self.data, "--load", bad)
-        said = self.messages(done.stderr)
-        self.assertEqual((done.returncode, len(said)), (5, 2), done.stderr)
+        said = [line for line in done.stderr.splitlines() if line.startswith("lockstep: ")]
+        self.assertEqual((done.returncode, len(said)), (5, 1), done.stderr)
         for word in ("step 1", "the output of linear1", "example 0"):
-            self.assertIn(word, said[1])
+            self.assertIn(word, said[0])
         done = self.run_program("eval", bad, "--data", self.data, "--json")
         self.assertIsNone(json.loads(done.stdout)["loss"])
 

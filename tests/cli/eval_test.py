@@ -70,7 +70,8 @@ class EvalTest(ProgramTest):
         said = f"{bare}: the file holds no hash of its weights; nothing vouches for them\n"
         self.assertEqual(self.evaluate_saying(said, bare, "--data", self.data, "--model", "mlp"), expected)
         done = self.run_program("train", "mlp", "--data", self.data, "--epochs", 1, "--load", bare)
-        self.assertEqual((done.returncode, self.messages(done.stderr)[0] + "\n"), (0, said))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(said, done.stderr)
         self.assert_refused(self.run_program("eval", bare, "--data", self.data), 3, "conv1.weight", "lenet")
 
     def test_another_model_is_refused(self):
