@@ -151,7 +151,7 @@ TEST_F(PowerLoss, LeavesTheRunUpToItsLastCheckpoint) {
   const fs::path left = root_ / "left";
   disk_.copy_what_is_safe(root_ / "disk", left);
   const fs::path run = left / "new/runs/mlp";
-  EXPECT_EQ(store::read_newest_checkpoint(run).checkpoint.step, 2);
+  EXPECT_EQ(store::read_newest_checkpoint(run, train::parameter_shapes).checkpoint.step, 2);
   for (const std::string& name : rows_) {
     EXPECT_EQ(content_of(run / name), content_of(run_ / name)) << name;
     EXPECT_NE(content_of(run / name), "") << name;
