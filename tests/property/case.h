@@ -1,0 +1,60 @@
+// A random case: a model, two minibatches, devices and how they share the work.
+#pragma once
+#include <array>
+#include <ostream>
+#include <vector>
+
+#include "model/model.h"
+
+namespace lockstep::property {
+
+constexpr int kSteps = 2;
+
+// What is drawn: plain numbers, and the smallest of each is the simplest. What does not fit the layer before
+// is cut down when the model is built.
+struct Block {
+  int convolution = 0;  // 0: linear
+  int wide = 0;         // 128 units more for a linear one: sums for several groups of an exchange
+  int channels = 1, kernel_height = 1, kernel_width = 1, stride = 1, padding = 0;
+  int square = 0;  // of stride 1, 3x3 or 5x5, at least 16 channels: what fast convolution takes
+  int relu = 0;
+  int pool = 0;  // none, average, maximum
+  int window = 1, pool_stride = 1, pool_padding = 0;
+};
+
+// What the parameters of the first step are like.
+enum class Numbers { usual, denormal, negative_zero, huge };
+
+struct Case {
+  int channels = 1, height = 1, width = 1;
+  std::vector<Block> blocks = {};
+  int classes = 1;
+  std::array<int, kSteps> drawn = {1, 1};  // examples, before the limit
+  int many = 0;                            // hundreds of examples more, of a model that is cut down for it
+  int last = 0;                            // 1: the second minibatch is a last one, of one example
+  int devices = 1, threads = 1, star = 0, layer_order = 0, momentum = 0, shard_optimizer = 0, unfused = 0;
+  int fast = 0;
+  int gpus = 0;      // bit d: device d is a GPU, as far as there are any
+  int gpu_kind = 0;  // counted through those that this machine has
+  int memory = 0;    // a GPU takes 2^-memory of what is free; at kOnePackAtOnce it works pack by pack
+  int shares = 0;    // 0: equal ones
+  int numbers = 0;   // of Numbers
+  int seed = 0;
+};
+constexpr int kOnePackAtOnce = 60;
+
+model::Model model_of(const Case& c);
+
+// Of a step, over all devices. The twin is naive: what a large model costs is taken from its minibatches.
+int examples(const Case& c, std::size_t step);
+int most_examples(const Case& c);
+
+inline Numbers numbers(const Case& c) { return static_cast<Numbers>(c.numbers); }
+
+// In which proportions devices get packs; empty: equal shares.
+std::vector<double> shares(const Case& c);
+
+// Everything but the kinds of the devices.
+std::ostream& operator<<(std::ostream& out, const Case& c);
+
+}  // namespace lockstep::property

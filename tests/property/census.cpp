@@ -1,0 +1,161 @@
+#include "property/census.h"
+
+#include <algorithm>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "arithmetic/algorithm.h"
+
+namespace lockstep::property {
+namespace {
+
+template <class Test>
+bool any_packs(const Outcome& outcome, Test test) {
+  for (const std::vector<int>& of_step : outcome.packs) {
+    for (std::size_t d = 0; d < of_step.size(); ++d) {
+      if (test(of_step[d], outcome.gpus[d])) return true;
+    }
+  }
+  return false;
+}
+
+bool packs_between(const Case& c, int least, int most) {
+  for (std::size_t step = 0; step < kSteps; ++step) {
+    const int packs = (examples(c, step) + 15) / 16;
+    if (packs >= least && packs <= most) return true;
+  }
+  return false;
+}
+
+template <class Kind, class Test>
+bool any_layer(const Case& c, Test test) {
+  return std::ranges::any_of(model_of(c).layers, [&](const model::Layer& layer) {
+    const Kind* const kind = std::get_if<Kind>(&layer.kind);
+    return kind != nullptr && test(*kind);
+  });
+}
+
+template <class Test>
+bool any_algorithm(const Case& c, Test test) {
+  const model::Model model = model_of(c);
+  const std::vector<model::Shape> shapes = model::infer_shapes(model);
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    const auto* const conv = std::get_if<model::Conv2d>(&model.layers[i].kind);
+    if (conv == nullptr) continue;
+    const arithmetic::ConvolutionShape shape{shapes[i].channels,  conv->out_channels,  shapes[i].height,
+                                             shapes[i].width,     conv->kernel.height, conv->kernel.width,
+                                             conv->stride.height, conv->stride.width,  conv->padding.height,
+                                             conv->padding.width};
+    if (test(arithmetic::algorithms_for(shape, model.convolution))) return true;
+  }
+  return false;
+}
+
+using arithmetic::ConvolutionAlgorithms;
+using arithmetic::WeightGradientAlgorithm;
+
+bool pads(const model::Conv2d& conv) { return conv.padding.height > 0; }
+bool strides(const model::Conv2d& conv) { return conv.stride.height > 1; }
+bool always(const auto&) { return true; }
+
+bool any(const Case&, const Outcome&) { return true; }
+bool beside_cpus(const Case&, const Outcome& o) { return std::ranges::count(o.gpus, false) > 0; }
+
+}  // namespace
+
+Census::Census(const std::vector<std::string>& gpu_kinds)
+    : rows_{{"1 pack", [](const Case& c, const Outcome&) { return packs_between(c, 1, 1); }},
+            {"2 to 8 packs", [](const Case& c, const Outcome&) { return packs_between(c, 2, 8); }},
+            {"9 to 32 packs", [](const Case& c, const Outcome&) { return packs_between(c, 9, 32); }},
+            {"33 to 64 packs", [](const Case& c, const Outcome&) { return packs_between(c, 33, 64); }},
+            {"over 64 packs", [](const Case& c, const Outcome&) { return packs_between(c, 65, 1000); }},
+            {"last minibatch of 1", [](const Case& c, const Outcome&) { return c.last != 0; }},
+            {"1 device", [](const Case& c, const Outcome&) { return c.devices == 1; }},
+            {"2 to 4 devices", [](const Case& c, const Outcome&) { return c.devices > 1 && c.devices < 5; }},
+            {"over 4 devices", [](const Case& c, const Outcome&) { return c.devices > 4; }},
+            {"a device without packs",
+             [](const Case&, const Outcome& o) {
+               return any_packs(o, [](int packs, bool) { return packs == 0; });
+             }},
+            {"unequal shares", [](const Case& c, const Outcome&) { return c.shares != 0 && c.devices > 1; }},
+            {"exchange sharded", [](const Case& c, const Outcome&) { return c.star == 0 && c.devices > 1; }},
+            {"exchange star", [](const Case& c, const Outcome&) { return c.star != 0 && c.devices > 1; }},
+            {"sharded optimizer",
+             [](const Case& c, const Outcome&) { return c.shard_optimizer != 0 && c.devices > 1; }},
+            {"momentum", [](const Case& c, const Outcome&) { return c.momentum != 0; }},
+            {"pack order", [](const Case& c, const Outcome&) { return c.layer_order == 0; }},
+            {"layer order", [](const Case& c, const Outcome&) { return c.layer_order != 0; }},
+            {"not fused", [](const Case& c, const Outcome&) { return c.unfused != 0; }},
+            {"padding", [](const Case& c, const Outcome&) { return any_layer<model::Conv2d>(c, pads); }},
+            {"stride", [](const Case& c, const Outcome&) { return any_layer<model::Conv2d>(c, strides); }},
+            {"average pool",
+             [](const Case& c, const Outcome&) {
+               return any_layer<model::AvgPool>(c, always<model::AvgPool>);
+             }},
+            {"max pool", [](const Case& c,
+                            const Outcome&) { return any_layer<model::MaxPool>(c, always<model::MaxPool>); }},
+            {"weight gradient A",
+             [](const Case& c, const Outcome&) {
+               return any_algorithm(c, [](const ConvolutionAlgorithms& a) {
+                 return a.weight_gradient == WeightGradientAlgorithm::per_lane;
+               });
+             }},
+            {"weight gradient B",
+             [](const Case& c, const Outcome&) {
+               return any_algorithm(c, [](const ConvolutionAlgorithms& a) {
+                 return a.weight_gradient == WeightGradientAlgorithm::per_row;
+               });
+             }},
+            {"fast convolution",
+             [](const Case& c, const Outcome&) {
+               return any_algorithm(c, [](const ConvolutionAlgorithms& a) { return a.winograd(); });
+             }},
+            {"denormal numbers", [](const Case&, const Outcome& o) { return o.denormal; }},
+            {"negative zeros", [](const Case&, const Outcome& o) { return o.negative_zero; }},
+            {"huge numbers", [](const Case& c, const Outcome&) { return numbers(c) == Numbers::huge; }},
+            {"a refused step", [](const Case&, const Outcome& o) { return o.refused; }},
+            {"CPUs alone", [](const Case&, const Outcome& o) { return o.gpu_kind.empty(); }}} {
+  for (const std::string& kind : gpu_kinds) {
+    rows_.push_back({kind, any, kind});
+    rows_.push_back({kind + " beside CPUs", beside_cpus, kind});
+  }
+  if (gpu_kinds.empty()) return;
+  rows_.push_back({"a GPU with over 64 packs, so in several groups", [](const Case& c, const Outcome& o) {
+                     return c.layer_order == 0 &&
+                            any_packs(o, [](int packs, bool gpu) { return gpu && packs > 64; });
+                   }});
+  rows_.push_back({"a GPU that works pack by pack for want of memory", [](const Case& c, const Outcome& o) {
+                     return c.layer_order == 0 && c.memory == kOnePackAtOnce &&
+                            any_packs(o, [](int packs, bool gpu) { return gpu && packs > 1; });
+                   }});
+  rows_.push_back({"a GPU with denormal numbers",
+                   [](const Case&, const Outcome& o) { return !o.gpu_kind.empty() && o.denormal; }});
+  rows_.push_back({"a GPU with negative zeros",
+                   [](const Case&, const Outcome& o) { return !o.gpu_kind.empty() && o.negative_zero; }});
+  rows_.push_back({"a GPU with a refused step",
+                   [](const Case&, const Outcome& o) { return !o.gpu_kind.empty() && o.refused; }});
+}
+
+void Census::count(const Case& c, const Outcome& outcome) {
+  ++cases_;
+  for (Row& row : rows_) {
+    if ((row.gpu_kind.empty() || row.gpu_kind == outcome.gpu_kind) && row.had(c, outcome)) ++row.cases;
+  }
+}
+
+std::vector<std::string> Census::never() const {
+  std::vector<std::string> names;
+  for (const Row& row : rows_) {
+    if (row.cases == 0) names.push_back(row.name);
+  }
+  return names;
+}
+
+std::ostream& operator<<(std::ostream& out, const Census& census) {
+  out << fmt::format("Of {} cases\n", census.cases_);
+  for (const Census::Row& row : census.rows_) out << fmt::format("{:7} had {}\n", row.cases, row.name);
+  return out;
+}
+
+}  // namespace lockstep::property

@@ -1,0 +1,55 @@
+// What a case computes with, and what the naive twin makes of it.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "arithmetic/reference/chain.h"
+#include "device/device.h"
+#include "property/case.h"
+
+namespace lockstep::property {
+
+using arithmetic::reference::Tensor;
+
+constexpr float kLearningRate = 0.1f, kMomentum = 0.9f;
+
+// The pictures of a case, half of their pixels black.
+struct Examples {
+  std::vector<std::uint8_t> pixels, labels;
+  std::vector<std::uint32_t> order;
+  std::size_t picture;
+
+  explicit Examples(const Case& c);
+  device::StepInput input(int count) const;
+};
+
+// The naive twin goes through the same steps.
+class Twin {
+ public:
+  explicit Twin(const Case& c);
+
+  // False if the loss or a gradient is not finite; then nothing is updated.
+  bool step(const Examples& set, int count);
+
+  float loss() const { return loss_; }  // of the last step
+  const std::vector<Tensor>& weights() const { return weights_; }
+  const std::vector<Tensor>& velocity() const { return velocity_; }
+
+  // Has it seen such a number among its weights, velocities and gradients?
+  bool saw_denormal() const { return saw_denormal_; }
+  bool saw_negative_zero() const { return saw_negative_zero_; }
+
+ private:
+  void look_at(const std::vector<Tensor>& tensors);
+
+  const model::Model model_;
+  const bool momentum_;
+  std::vector<Tensor> weights_, velocity_;
+  float loss_ = 0;
+  bool saw_denormal_ = false, saw_negative_zero_ = false;
+};
+
+// Tensor after tensor, bit patterns.
+std::vector<std::uint32_t> bits(const std::vector<Tensor>& tensors);
+
+}  // namespace lockstep::property
