@@ -30,11 +30,11 @@ std::string error_of_stuck(run::Crew& crew, std::promise<void>& come_back) {
 TEST(MakeCrew, AStuckDeviceIsToldAndTheCallThrowsWhenItComesBack) {
   std::promise<void> come_back;
   std::string told;
-  const auto crew =
-      make_crew({"cpu:0", "cpu:1"}, 1, {.timeout = 50ms, .on_stuck = [&](const std::string& who) {
-                                          if (told.empty()) come_back.set_value();
-                                          told = who;
-                                        }});
+  const auto crew = make_crew(std::vector<std::string>{"cpu:0", "cpu:1"}, 1,
+                              {.timeout = 50ms, .on_stuck = [&](const std::string& who) {
+                                 if (told.empty()) come_back.set_value();
+                                 told = who;
+                               }});
   EXPECT_EQ(error_of_stuck(*crew, come_back), kStuck);
   EXPECT_EQ(told, kStuck);
 }

@@ -15,7 +15,7 @@
 namespace lockstep::store {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string toml_string(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\')
@@ -56,7 +56,7 @@ std::string exact(double value) { return as_fraction(shortest(value)); }
 // TOML's integers end at 2^63 - 1; a larger seed is a string of digits.
 std::string seed_text(std::uint64_t seed) {
   const std::string digits = fmt::format("{}", seed);
-  return seed <= std::uint64_t{std::numeric_limits<std::int64_t>::max()} ? digits : quoted(digits);
+  return seed <= std::uint64_t{std::numeric_limits<std::int64_t>::max()} ? digits : toml_string(digits);
 }
 
 std::string job_text(const JobConfig& job) {
@@ -73,15 +73,15 @@ std::string job_text(const JobConfig& job) {
       "convolution = {}\n"
       "law = {}\n"
       "load = {}\n",
-      quoted(job.model), quoted(job.data), quoted(to_text(job.data_sizes)), seed_text(job.seed), job.batch,
-      exact(job.lr), exact(job.momentum), job.epochs, quoted(arithmetic::name_of(job.convolution)), job.law,
-      quoted(job.load));
+      toml_string(job.model), toml_string(job.data), toml_string(to_text(job.data_sizes)),
+      seed_text(job.seed), job.batch, exact(job.lr), exact(job.momentum), job.epochs,
+      toml_string(arithmetic::name_of(job.convolution)), job.law, toml_string(job.load));
 }
 
 std::string machine_text(const MachineConfig& machine) {
   std::vector<std::string> devices;
   devices.reserve(machine.devices.size());
-  for (const std::string& device : machine.devices) devices.push_back(quoted(device));
+  for (const std::string& device : machine.devices) devices.push_back(toml_string(device));
   std::vector<std::string> shares;
   shares.reserve(machine.shares.size());
   for (const double share : machine.shares) shares.push_back(exact(share));
@@ -95,8 +95,9 @@ std::string machine_text(const MachineConfig& machine) {
       "timeout = {}\n"
       "order = {}\n"
       "data_directory = {}\n",
-      fmt::join(devices, ", "), fmt::join(shares, ", "), machine.threads, quoted(machine.exchange),
-      machine.shard_optimizer, exact(machine.timeout), quoted(machine.order), quoted(machine.data_directory));
+      fmt::join(devices, ", "), fmt::join(shares, ", "), machine.threads, toml_string(machine.exchange),
+      machine.shard_optimizer, exact(machine.timeout), toml_string(machine.order),
+      toml_string(machine.data_directory));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ rc::Gen<Case> usual_case() {
       set(&Case::unfused, from(0, 1)), set(&Case::fast, from(0, 1)), set(&Case::gpus, seldom(8, from(1, 63))),
       set(&Case::gpu_kind, from(0, 2)),
       set(&Case::memory, rc::gen::weightedOneOf<int>(
-                             {{4, rc::gen::just(0)}, {1, from(8, 26)}, {2, rc::gen::just(kOnePackAtOnce)}})),
+                             {{1, rc::gen::just(0)}, {1, from(8, 26)}, {2, rc::gen::just(kOnePackAtOnce)}})),
       set(&Case::shares, from(0, 3)), set(&Case::numbers, seldom(3, from(1, 3))),
       set(&Case::seed, from(0, 1000)));
   return rc::gen::map(rc::gen::pair(any, from(0, 3)), [](std::pair<Case, int> drawn) {
