@@ -46,11 +46,9 @@ TEST(BenchLayersTable, ABusyMachineGetsNoSharesOfThePeak) {
   busy.core_peak.lower_quartile = 60e9;
   const std::string text = bench_layers_table(busy), json = bench_layers_json(busy);
   EXPECT_NE(text.find("The machine was busy"), std::string::npos) << text;
-  EXPECT_NE(
-      text.find(
-          "weight gradient  direct             -    40000.0  35000-50000                   40000.0 (100 "
-          "%)                          -  -\n"),
-      std::string::npos)
+  EXPECT_NE(text.find("weight gradient  direct             -    40000.0  35000-50000                   "
+                      "40000.0 (100 %)                         -  -\n"),
+            std::string::npos)
       << text;
   EXPECT_NE(json.find(R"("product_share":null,"bound_by":null)"), std::string::npos) << json;
 }

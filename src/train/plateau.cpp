@@ -41,7 +41,8 @@ std::string plateau_warning(std::span<const EpochReport> epochs, const PlateauFa
                   count == 1 ? "stayed at" : "is still", epochs.back().train_loss, facts.classes);
   if (count == 1) {
     return fmt::format(
-        "{}: the network still guesses. The {} may shrink the signal from layer to layer; then the next epoch "
+        "{}: the network still guesses. The {} may shrink the signal from layer to layer; then the next "
+        "epoch "
         "often learns, as LeNet's second does. If it does not, try another learning rate than {} or other "
         "initial weights",
         where, weights_of(facts), facts.learning_rate);

@@ -64,6 +64,16 @@ class StopTest(ProgramTest):
             self.assertEqual((process.returncode, self.messages(stderr)), (code, []))
             self.assertEqual(json.loads(stdout)["weights"], self.assert_saved(self.folder / str(code))["weights"])
 
+    def test_a_sweep_that_is_stopped_says_how_to_go_on(self):
+        process = self.start_program("sweep", "mlp", "--data", self.data, "--epochs", 1_000_000, "--out", "swept")
+        self.assertTrue(process.stderr.readline().startswith("training mlp "))
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate()
+        self.assertEqual((process.returncode, stdout), (130, ""))
+        self.assertEqual(self.messages(stderr), ["interrupted in run 1 of 2; go on with it: "
+                                                 "./lockstep train --resume swept/lr-0.2_batch-256_1xcpu"])
+        self.assert_saved(self.folder / "swept/lr-0.2_batch-256_1xcpu")
+
     def test_before_the_first_step_the_initial_weights_are_saved(self):
         process = self.start_held()
         self.send(process, signal.SIGINT)
