@@ -1,5 +1,6 @@
 // Golden hashes: the weights after 20 steps on Fashion-MNIST, the same on every machine. They are the proof
 // that instruction sets agree when they are never at hand together.
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -28,7 +29,7 @@ const data::Split& fashion_mnist() {
 }
 
 std::string golden(const std::string& name) {
-  std::ifstream file(std::string(LOCKSTEP_SOURCE_DIR) + "/tests/golden/" + name);
+  std::ifstream file(std::filesystem::path(LOCKSTEP_SOURCE_DIR) / "tests/golden" / name);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();

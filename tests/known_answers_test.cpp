@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -28,7 +29,7 @@ namespace {
 using Row = std::vector<std::string>;
 
 std::vector<Row> table(const std::string& name) {
-  std::ifstream file(std::string(LOCKSTEP_SOURCE_DIR) + "/tests/known_answers/" + name + ".txt");
+  std::ifstream file(std::filesystem::path(LOCKSTEP_SOURCE_DIR) / "tests/known_answers" / (name + ".txt"));
   std::vector<Row> rows;
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);

@@ -37,7 +37,7 @@ TEST(Kernels, AreChosenByName) {
     FAIL() << "an unknown name was taken";
   } catch (const Error& error) {
     EXPECT_EQ(error.fault(), Fault::usage);
-    EXPECT_NE(std::string(error.what()).find("avx2"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find(usable_kernels().front()->name), std::string::npos);
   }
 }
 
