@@ -215,10 +215,11 @@ TEST(Evaluate, RefusesWeightsOfAnotherModel) {
 TEST(Train, WhoeverIsStuckIsToldToTheCaller) {
   std::string told;
   const std::string thrown = refusal_of(Fault::device, [&] {
-    run_training(
-        {.data = some_data(), .epochs = 100, .timeout = 1e-6, .on_stuck = [&](const std::string& who) {
-           told = who;
-         }});
+    run_training({.data = some_data(),
+                  .epochs = 100,
+                  .threads = 1,
+                  .timeout = 1e-6,
+                  .on_stuck = [&](const std::string& who) { told = who; }});
   });
   EXPECT_EQ(thrown.substr(0, 29), "no progress for 1e-06 s: cpu:");
   EXPECT_EQ(told.substr(0, 29), thrown.substr(0, 29));

@@ -9,6 +9,9 @@ namespace {
 
 constexpr std::size_t kSmallShare = 256;  // small parameters are at most one number in so many
 
+// Steps until a part has its turn again. Many devices share cores, so that their looks add up.
+std::int64_t turns(int devices) { return Replicas::kParts * std::max(1, devices / 4); }
+
 std::vector<std::size_t> sizes_of_parameters(const program::Program& program) {
   std::vector<std::size_t> sizes;
   sizes.reserve(program.parameters.size());
@@ -96,7 +99,8 @@ void Replicas::plan_step(std::int64_t step) {
   }
   for (const std::size_t p : small_) parts_.push_back({p, 0, sizes_[p]});
   const std::vector<ParameterPart> large =
-      part_of_parameters(large_, static_cast<std::size_t>(step % kParts), kParts);
+      part_of_parameters(large_, static_cast<std::size_t>(step % turns(options_.devices)),
+                         static_cast<std::size_t>(turns(options_.devices)));
   parts_.insert(parts_.end(), large.begin(), large.end());
 }
 
@@ -142,10 +146,10 @@ std::optional<ReplicaFinding> Replicas::verdict() {
   return std::nullopt;
 }
 
-// In a step, small parameters had their last turn in the step before, and a part of the others kParts steps
-// ago.
+// In a step, small parameters had their last turn in the step before, and a part of the others
+// in the last round.
 std::int64_t Replicas::well_after(std::size_t part) const {
-  const std::int64_t last_turn = part < small_.size() ? step_ - 1 : step_ - kParts;
+  const std::int64_t last_turn = part < small_.size() ? step_ - 1 : step_ - turns(options_.devices);
   return !all_ && last_turn > begun_after_ ? std::max(well_after_, last_turn) : well_after_;
 }
 

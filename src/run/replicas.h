@@ -4,8 +4,8 @@
 //
 // Small parameters are looked at in every step: they are mostly biases, which begin at zero and grow, and a
 // number that grows can lose a wrong last bit to rounding before its part has its turn. Of the others each
-// step has one part in kParts. Cost: an update touches every number in every step, a look at most two in
-// kParts.
+// step has one part in kParts, from 8 devices on in twice as many, and so on. Cost: an update touches every
+// number in every step, a look at most two in kParts.
 #pragma once
 #include <cstdint>
 #include <optional>

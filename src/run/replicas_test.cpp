@@ -138,6 +138,19 @@ TEST(Replicas, ANumberThatDiffersAnywhereIsFoundByTheStepsAlone) {
   }
 }
 
+// Looks of many devices add up, so each of them looks at less.
+TEST(Replicas, ManyDevicesTakeLongerToGoRound) {
+  Trial trial(8);
+  trial.runner.continue_after(2 * Replicas::kParts);
+  trial.write(1, kLarge, kElement, 5.0f);
+  for (int i = 0; i < 2 * Replicas::kParts - 1; ++i) EXPECT_FALSE(trial.step().finding);
+  const std::optional<ReplicaFinding> finding = trial.step().finding;
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->step, 4 * Replicas::kParts);
+  EXPECT_EQ(finding->well_after, 2 * Replicas::kParts);
+  EXPECT_EQ(finding->devices, std::vector<int>{1});
+}
+
 TEST(Replicas, EqualReplicasHaveNoFinding) {
   for (const int devices : {1, 2, 3}) {
     Trial trial(devices);
