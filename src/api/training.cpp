@@ -50,7 +50,7 @@ void expect_limits(const TrainOptions& options) {
   if (options.epochs < 1) throw Error(Fault::usage, "epochs: expected at least 1, found {}", options.epochs);
   if (!std::isfinite(options.lr) || options.lr <= 0)
     throw Error(Fault::usage, "lr: expected a finite number above 0, found {}", options.lr);
-  if (!(options.timeout >= kLeastTimeout && options.timeout <= kMostTimeout))
+  if (std::isnan(options.timeout) || options.timeout < kLeastTimeout || options.timeout > kMostTimeout)
     throw Error(Fault::usage, "timeout: expected {} to {} seconds, found {}", kLeastTimeout, kMostTimeout,
                 options.timeout);
   if (std::isnan(options.momentum) || options.momentum < 0 || options.momentum >= 1)

@@ -71,6 +71,7 @@ bool is_fashion_mnist(const Split& split) {
 
 std::vector<std::string> class_numbers(int classes) {
   std::vector<std::string> numbers;
+  numbers.reserve(static_cast<std::size_t>(classes));
   for (int c = 0; c < classes; ++c) numbers.push_back(std::to_string(c));
   return numbers;
 }

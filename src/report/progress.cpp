@@ -142,7 +142,7 @@ int Progress::curve_width() const {
 
 std::string Progress::picture() const {
   const CurveOptions options{.epochs = start_.epochs, .width = curve_width(), .color = options_.color};
-  const std::string curve = draw_curve(epochs_, options);
+  std::string curve = draw_curve(epochs_, options);
   if (!shows_table()) return curve;
   const std::span last = std::span(epochs_).last(std::min<std::size_t>(epochs_.size(), kTableEpochs));
   return side_by_side(curve, options.width + kTableGap, epoch_table(last, start_.epochs));

@@ -89,6 +89,7 @@ FoundCheckpoint newest_whole(const fs::path& run, const ParametersOf& parameters
     }
   }
   std::vector<std::string> reasons;
+  reasons.reserve(skipped.size());
   for (const SkippedCheckpoint& one : skipped) reasons.push_back(one.why);
   throw Error(Fault::data, "{}: expected a whole checkpoint in {}, found {}", run.string(),
               directory_of(run).filename().string(),
