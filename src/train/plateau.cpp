@@ -1,6 +1,7 @@
 #include "train/plateau.h"
 
 #include <cmath>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -13,9 +14,9 @@ constexpr std::int64_t kFewestSteps = 100;  // of a training, before its loss sa
 // How many of the last epochs guessed, one after the other.
 int epochs_of_guessing(std::span<const EpochReport> epochs, const PlateauFacts& facts) {
   int count = 0;
-  for (auto epoch = epochs.rbegin(); epoch != epochs.rend(); ++epoch) {
-    if (epoch->epoch * facts.steps_per_epoch < kFewestSteps) break;
-    if (!is_loss_of_guessing(epoch->train_loss, facts.classes)) break;
+  for (const EpochReport& epoch : std::views::reverse(epochs)) {
+    if (epoch.epoch * facts.steps_per_epoch < kFewestSteps) break;
+    if (!is_loss_of_guessing(epoch.train_loss, facts.classes)) break;
     ++count;
   }
   return count;
