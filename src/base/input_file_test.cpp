@@ -49,6 +49,22 @@ class StandardInput {
   const int before_;
 };
 
+// No file can be opened for as long as it lives. Sanitizers open some to look at an object, so an error is looked at later.
+class WithoutDescriptors {
+ public:
+  WithoutDescriptors() {
+    EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+    const rlimit none{0, before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  }
+  ~WithoutDescriptors() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
+  WithoutDescriptors(const WithoutDescriptors&) = delete;
+  WithoutDescriptors& operator=(const WithoutDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
 // What it says, if it is CannotRead.
 template <class Action>
 std::string unreadable(Fault fault, Action action) {
@@ -119,12 +135,10 @@ TEST_F(OpenedFile, WhatTheSystemDoesNotHandOutIsNotDamaged) {
 
 TEST_F(OpenedFile, DescriptorsThatRunOutAreTheHostsFault) {
   std::ofstream(directory_ / "a") << "12345";
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  const rlimit none{0, before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
-  const std::string said = unreadable(Fault::device, [&] { read_raw_file(directory_ / "a", 10); });
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  const std::string said = unreadable(Fault::device, [&] {
+    const WithoutDescriptors scarcity;
+    read_raw_file(directory_ / "a", 10);
+  });
   EXPECT_EQ(said, (directory_ / "a").string() + ": cannot open: Too many open files");
 }
 

@@ -61,7 +61,7 @@ TEST(Calibrate, DevicesOfOtherKindsAreMeasuredAndADrillIsSpared) {
   for (const double share : shares) EXPECT_GT(share, 0);
 }
 
-// Rests before every segment, many times as long as the segment takes.
+// Rests after every segment, many times as long as the segment took, however busy the machine is.
 class RestingDevice final : public device::PassingDevice {
  public:
   explicit RestingDevice(std::unique_ptr<device::Device> inner)
@@ -77,8 +77,10 @@ class RestingDevice final : public device::PassingDevice {
   struct Executable final : device::PassingExecutable {
     using PassingExecutable::PassingExecutable;
     bool run(std::size_t segment, const device::StepInput& input, device::Watcher& watcher) override {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      return PassingExecutable::run(segment, input, watcher);
+      const auto begin = std::chrono::steady_clock::now();
+      const bool finished = PassingExecutable::run(segment, input, watcher);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20) + 9 * (std::chrono::steady_clock::now() - begin));
+      return finished;
     }
   };
 
