@@ -16,15 +16,15 @@
 #include "bench_options.h"
 #include "bench_text.h"
 #include "convolution_option.h"
-#include "device/cpu/cores.h"
-#include "device/cpu/kernels.h"
+#include "cpu/cores.h"
+#include "cpu/kernels.h"
+#include "device/device_list.h"
 #include "devices.h"
 #include "environment.h"
 #include "lists.h"
 #include "model/zoo.h"
 #include "numbers.h"
 #include "output.h"
-#include "plan/device_list.h"
 #include "shares.h"
 
 namespace lockstep::app {
@@ -62,8 +62,7 @@ class BenchCommand final : public Command {
       return part.command->run();
     }
     const std::vector<measure::StepSetting> asked = settings();
-    const device::cpu::Kernels& kernels =
-        device::cpu::choose_kernels(environment_variable("LOCKSTEP_TARGET"));
+    const cpu::Kernels& kernels = cpu::choose_kernels(environment_variable("LOCKSTEP_TARGET"));
     measure::FmaPeak peak(kernels);
     BenchFigures figures;
     figures.target = kernels.name;
@@ -126,7 +125,7 @@ class BenchCommand final : public Command {
 
   measure::ScalingFigure scaling() const {
     measure::ScalingOptions options{.make_crew = make_bench_crew, .model = model()};
-    options.cores = device::cpu::usable_cores();
+    options.cores = cpu::usable_cores();
     options.pace.seconds = seconds_;
     return measure::measure_scaling(options);
   }
@@ -145,7 +144,7 @@ class BenchCommand final : public Command {
   measure::StepSetting setting(const std::vector<std::string>& names, int threads) const {
     measure::StepSetting setting{static_cast<int>(names.size()),
                                  threads == 0 ? default_threads(names) : threads};
-    if (!plan::all_cpu(names)) setting.names = names;
+    if (!device::all_cpu(names)) setting.names = names;
     if (shares_ && shares_->size() == names.size()) setting.shares = *shares_;
     return setting;
   }

@@ -28,8 +28,7 @@ class BenchLawCommand final : public Command {
   }
 
   int run() override {
-    const device::cpu::Kernels& kernels =
-        device::cpu::choose_kernels(environment_variable("LOCKSTEP_TARGET"));
+    const cpu::Kernels& kernels = cpu::choose_kernels(environment_variable("LOCKSTEP_TARGET"));
     std::vector<measure::LawFigure> figures;
     for (const int devices : devices_) {
       measure::LawBenchOptions options{.make_crew = make_bench_crew, .kernels = kernels};

@@ -21,8 +21,7 @@ class BenchLayersCommand final : public Command {
   }
 
   int run() override {
-    const device::cpu::Kernels& kernels =
-        device::cpu::choose_kernels(environment_variable("LOCKSTEP_TARGET"));
+    const cpu::Kernels& kernels = cpu::choose_kernels(environment_variable("LOCKSTEP_TARGET"));
     measure::FmaPeak peak(kernels);
     measure::LayerBenchOptions options{.kernels = kernels};
     options.pace.seconds = seconds_;

@@ -5,7 +5,7 @@
 
 #include "arithmetic/convolution_rule.h"
 #include "bench_peak_text.h"
-#include "plan/device_list.h"
+#include "device/device_list.h"
 #include "report/text_table.h"
 
 namespace lockstep::app {
@@ -72,7 +72,7 @@ std::string plural(int count, std::string_view what) {
 }
 
 std::string name_of(const measure::StepSetting& setting) {
-  if (!setting.names.empty()) return plan::to_text(setting.names);
+  if (!setting.names.empty()) return device::to_text(setting.names);
   const std::string threads = plural(setting.threads, "thread");
   return setting.devices == 1 ? threads : plural(setting.devices, "device") + " x " + threads;
 }
@@ -87,7 +87,7 @@ std::string step_table(const BenchFigures& figures) {
 }
 
 std::string devices_of(const measure::StepSetting& setting) {
-  if (!setting.names.empty()) return plan::to_text(setting.names);
+  if (!setting.names.empty()) return device::to_text(setting.names);
   return setting.devices == 1 ? "cpu:0" : fmt::format("{}xcpu", setting.devices);
 }
 

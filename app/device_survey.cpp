@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "device/cpu/cores.h"
-#include "device/cpu/kernels.h"
+#include "cpu/cores.h"
+#include "cpu/kernels.h"
 #include "environment.h"
 #include "host.h"
 #include "measure/fma_peak.h"
@@ -26,7 +26,7 @@ constexpr int kWindows = 40;  // of about a millisecond
 constexpr std::string_view kFashionMnist = "8d318bb03940bca10587b0053857f5b7";  // data::hash_of
 
 // All cores at the same time: together they may be slower than as many alone.
-double cpu_multiply_adds(const device::cpu::Kernels& kernels, int cores) {
+double cpu_multiply_adds(const cpu::Kernels& kernels, int cores) {
   std::vector<std::future<double>> rates;
   rates.reserve(static_cast<std::size_t>(cores));
   for (int core = 0; core < cores; ++core) {
@@ -47,11 +47,10 @@ SurveyedDevice survey_cpu() {
                               .model = processor_model(),
                               .driver = {},
                               .memory = host_memory(),
-                              .units = device::cpu::usable_cores(),
+                              .units = cpu::usable_cores(),
                               .on_cores = true}};
   try {
-    const device::cpu::Kernels& kernels =
-        device::cpu::choose_kernels(environment_variable("LOCKSTEP_TARGET"));
+    const cpu::Kernels& kernels = cpu::choose_kernels(environment_variable("LOCKSTEP_TARGET"));
     cpu.what.driver = fmt::format("{} kernels", kernels.name);
     cpu.multiply_adds = cpu_multiply_adds(kernels, cpu.what.units);
   } catch (const Error& error) {
@@ -83,8 +82,8 @@ std::string names_of(std::span<const GoldenTrial> trials, Is is) {
 
 Survey survey_devices(Devices& devices) {
   Survey survey{.devices = {survey_cpu()}, .missing = devices.inventory().missing()};
-  for (const device::Listed& listed : devices.inventory().listed()) {
-    const device::Inventory::Trial trial = devices.inventory().try_out(listed.name);
+  for (const inventory::Listed& listed : devices.inventory().listed()) {
+    const inventory::Inventory::Trial trial = devices.inventory().try_out(listed.name);
     survey.devices.push_back({listed, trial.multiply_adds, trial.refused});
   }
   return survey;

@@ -13,7 +13,7 @@
 namespace lockstep::app {
 
 struct SurveyedDevice {
-  device::Listed what;
+  inventory::Listed what;
   double multiply_adds = 0;  // a second
   std::string refused = {};  // why it may not compute; empty: its results are exact
 

@@ -11,11 +11,11 @@
 
 #include "arithmetic/pack.h"
 #include "base/error.h"
-#include "device/cpu/cores.h"
+#include "cpu/cores.h"
+#include "device/device_list.h"
 #include "environment.h"
 #include "output.h"
 #include "plan/deal.h"
-#include "plan/device_list.h"
 
 namespace lockstep::app {
 namespace {
@@ -40,7 +40,7 @@ auto named(std::string_view option, Parse parse) {
   }
 }
 
-plan::DevicesHere here(Devices& devices) {
+device::DevicesHere here(Devices& devices) {
   return {.gpus = [&devices] { return devices.inventory().gpus(); },
           .refusal = [&devices](const std::string& gpu) { return devices.inventory().refusal(gpu); },
           .on_choice = [](const std::string& line) { std::cerr << line << '\n'; }};
@@ -54,35 +54,36 @@ CLI::Option* Devices::add_probe(CLI::App& parser) {
           "--probe",
           [this](const std::string& text) {
             const std::string kind = known_name("--probe", text, std::vector<std::string>{"usual", "full"});
-            set_probe(kind == "full" ? device::ProbeKind::full : device::ProbeKind::usual);
+            set_probe(kind == "full" ? inventory::ProbeKind::full : inventory::ProbeKind::usual);
           },
           "What a GPU has to prove first: usual, thousands of cases, once (default); full, millions, again")
       ->type_name("KIND");
 }
 
 std::vector<std::string> Devices::list(std::string_view option, std::string_view text) {
-  std::vector<std::string> names = named(option, [&] { return plan::parse_device_list(text, here(*this)); });
-  std::cerr << cpu_number_note(names, device::cpu::usable_cores());
+  std::vector<std::string> names =
+      named(option, [&] { return device::parse_device_list(text, here(*this)); });
+  std::cerr << cpu_number_note(names, cpu::usable_cores());
   return names;
 }
 
 std::vector<std::vector<std::string>> Devices::settings(std::string_view option, std::string_view text) {
   std::vector<std::vector<std::string>> settings =
-      named(option, [&] { return plan::parse_device_settings(text, here(*this)); });
+      named(option, [&] { return device::parse_device_settings(text, here(*this)); });
   for (const std::vector<std::string>& names : settings)
-    std::cerr << cpu_number_note(names, device::cpu::usable_cores());
+    std::cerr << cpu_number_note(names, cpu::usable_cores());
   return settings;
 }
 
-device::Inventory& Devices::inventory() {
+inventory::Inventory& Devices::inventory() {
   if (!inventory_) {
-    inventory_ = std::make_unique<device::Inventory>(
-        device::InventoryOptions{.cache = cache_directory(),
-                                 .cuda_library = environment_variable("LOCKSTEP_CUDA_LIBRARY"),
-                                 .nvrtc_library = environment_variable("LOCKSTEP_NVRTC_LIBRARY"),
-                                 .probe = probe_,
-                                 .on_wait = [](const std::string& line) { std::cerr << line << '\n'; },
-                                 .on_stuck = end_stuck_process});
+    inventory_ = std::make_unique<inventory::Inventory>(
+        inventory::InventoryOptions{.cache = cache_directory(),
+                                    .cuda_library = environment_variable("LOCKSTEP_CUDA_LIBRARY"),
+                                    .nvrtc_library = environment_variable("LOCKSTEP_NVRTC_LIBRARY"),
+                                    .probe = probe_,
+                                    .on_wait = [](const std::string& line) { std::cerr << line << '\n'; },
+                                    .on_stuck = end_stuck_process});
   }
   return *inventory_;
 }
@@ -90,7 +91,7 @@ device::Inventory& Devices::inventory() {
 std::unique_ptr<run::Crew> Devices::make_crew(const CrewOptions& options) {
   const auto timeout =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options.timeout));
-  device::MadeDevices made =
+  inventory::MadeDevices made =
       inventory().make(options.devices, {.threads = options.threads,
                                          .target = environment_variable("LOCKSTEP_TARGET"),
                                          .bind = options.bind,
@@ -106,17 +107,17 @@ std::unique_ptr<run::Crew> Devices::make_crew(const CrewOptions& options) {
 }
 
 int default_threads(const std::vector<std::string>& devices) {
-  return plan::all_cpu(devices)
-             ? std::min(device::cpu::threads_of_each(static_cast<int>(devices.size()), 0), kThreads.most)
+  return device::all_cpu(devices)
+             ? std::min(cpu::threads_of_each(static_cast<int>(devices.size()), 0), kThreads.most)
              : 0;
 }
 
 std::string cpu_number_note(const std::vector<std::string>& devices, int cores) {
   int cpus = 0, highest = -1;
   for (const std::string& name : devices) {
-    if (plan::kind_of(name) != "cpu") continue;
+    if (device::kind_of(name) != "cpu") continue;
     ++cpus;
-    highest = std::max(highest, plan::index_of(name));
+    highest = std::max(highest, device::index_of(name));
   }
   if (highest < cores || highest < cpus) return {};
   return fmt::format(

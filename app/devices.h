@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "device/inventory.h"
 #include "drill.h"
+#include "inventory/inventory.h"
 #include "numbers.h"
 #include "run/crew.h"
 
@@ -36,7 +36,7 @@ class Devices {
   // --probe usual|full. Requires: this outlives the parser.
   CLI::Option* add_probe(CLI::App& parser);
 
-  // What `text` names, as plan/device_list.h says; a line on stderr tells what was chosen where there was a
+  // What `text` names, as device/device_list.h says; a line on stderr tells what was chosen where there was a
   // choice. A refusal names the option.
   std::vector<std::string> list(std::string_view option, std::string_view text);
   std::vector<std::vector<std::string>> settings(std::string_view option, std::string_view text);
@@ -46,12 +46,12 @@ class Devices {
   // such kernels, Error(device) if a device is not there, may not or cannot compute.
   std::unique_ptr<run::Crew> make_crew(const CrewOptions& options);
 
-  device::Inventory& inventory();
-  void set_probe(device::ProbeKind probe) { probe_ = probe; }  // before anything else
+  inventory::Inventory& inventory();
+  void set_probe(inventory::ProbeKind probe) { probe_ = probe; }  // before anything else
 
  private:
-  device::ProbeKind probe_ = device::ProbeKind::usual;
-  std::unique_ptr<device::Inventory> inventory_;
+  inventory::ProbeKind probe_ = inventory::ProbeKind::usual;
+  std::unique_ptr<inventory::Inventory> inventory_;
 };
 
 // Compute threads of each of these devices, if nobody says; 0 if some are not CPU devices, where it depends

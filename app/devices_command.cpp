@@ -44,7 +44,7 @@ class DevicesCommand final : public Command {
   }
 
   int run() override {
-    if (report_) devices_.set_probe(device::ProbeKind::full);
+    if (report_) devices_.set_probe(inventory::ProbeKind::full);
     const Survey survey = survey_devices(devices_);
     if (report_) {
       check_drill(survey);

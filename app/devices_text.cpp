@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "plan/device_list.h"
+#include "device/device_list.h"
 #include "report/text_table.h"
 
 namespace lockstep::app {
@@ -54,7 +54,7 @@ std::string table(const Survey& survey) {
 
 // The last OpenCL device on the host's cores answers to as many names as it has units; one row is listed.
 std::string divisible_line(const Survey& survey) {
-  const auto is_opencl = [](const SurveyedDevice& d) { return plan::kind_of(d.what.name) == "opencl"; };
+  const auto is_opencl = [](const SurveyedDevice& d) { return device::kind_of(d.what.name) == "opencl"; };
   const auto last = std::ranges::find_if(survey.devices.rbegin(), survey.devices.rend(), is_opencl);
   if (last == survey.devices.rend() || !last->exact() || !last->what.on_cores || last->what.units < 2)
     return "";

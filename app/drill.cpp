@@ -6,8 +6,8 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.h"
+#include "device/device_list.h"
 #include "numbers.h"
-#include "plan/device_list.h"
 
 namespace lockstep::app {
 namespace {
@@ -29,7 +29,7 @@ DeviceDrill parse_drill(std::string_view text) {
   if (text.substr(colon + 1).starts_with("gpu"))
     throw Error(Fault::usage, "--drill: expected a device's own name, as cuda:0, found '{}'",
                 text.substr(colon + 1));
-  const std::vector<std::string> devices = plan::parse_device_list(text.substr(colon + 1));
+  const std::vector<std::string> devices = device::parse_device_list(text.substr(colon + 1));
   if (devices.size() != 1)
     throw Error(Fault::usage, "--drill: expected one device, found '{}'", text.substr(colon + 1));
   return {devices[0],
@@ -43,7 +43,7 @@ void expect_drill_happens(const std::optional<DeviceDrill>& drill, const std::ve
   if (!drill) return;
   if (std::ranges::find(devices, drill->device) == devices.end())
     throw Error(Fault::usage, "--drill: {} is not among the devices {}", drill->device,
-                plan::to_text(devices));
+                device::to_text(devices));
   if (drill->drill.step > steps)
     throw Error(Fault::usage, "--drill: step {} never comes: {} step{} to run", drill->drill.step, steps,
                 steps == 1 ? " is" : "s are");

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "data/class_names.h"
-#include "plan/device_list.h"
+#include "device/device_list.h"
 #include "report/figures.h"
 
 namespace lockstep::app {
@@ -40,7 +40,7 @@ std::string model_and_data(const OpeningFacts& facts) {
 }
 
 std::string opening_line(const OpeningFacts& facts) {
-  return fmt::format("training {} with {}{}\n", model_and_data(facts), plan::to_text(facts.devices),
+  return fmt::format("training {} with {}{}\n", model_and_data(facts), device::to_text(facts.devices),
                      threads_text(facts));
 }
 

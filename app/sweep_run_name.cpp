@@ -4,15 +4,15 @@
 
 #include <fmt/format.h>
 
-#include "plan/device_list.h"
+#include "device/device_list.h"
 
 namespace lockstep::app {
 namespace {
 
 // 1xcpu, 2xcpu, cpu1+opencl0: without the colons that other tools take for the end of a path.
 std::string devices_text(const std::vector<std::string>& devices) {
-  std::string text = plan::to_text(devices);
-  if (devices.size() == 1 && plan::index_of(text) == 0) return fmt::format("1x{}", plan::kind_of(text));
+  std::string text = device::to_text(devices);
+  if (devices.size() == 1 && device::index_of(text) == 0) return fmt::format("1x{}", device::kind_of(text));
   std::erase(text, ':');
   return text;
 }

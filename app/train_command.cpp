@@ -9,12 +9,12 @@
 
 #include "arithmetic/convolution_rule.h"
 #include "base/error.h"
-#include "device/cpu/cores.h"
+#include "cpu/cores.h"
+#include "device/device_list.h"
 #include "devices.h"
 #include "opening_line.h"
 #include "output.h"
 #include "plan/deal.h"
-#include "plan/device_list.h"
 #include "program/compile.h"
 #include "program/print.h"
 #include "report/device_use.h"
@@ -191,7 +191,7 @@ std::string program_text(const store::RunConfig& config, const model::Model& mod
   setting.packs = arithmetic::pack_count(config.job.batch);
   setting.shares = plan::deal_packs({0, setting.packs}, devices, config.machine.shares);
   setting.shard_optimizer = config.machine.shard_optimizer;
-  if (device::cpu::share_cores(devices, config.machine.threads)) setting.smallest_group = run::kOneGroup;
+  if (cpu::share_cores(devices, config.machine.threads)) setting.smallest_group = run::kOneGroup;
   const std::vector<program::exchange::List> lists =
       program::exchange::emit(setting, kind.shards(setting.sums, devices));
   std::string text = program::to_text(program);
@@ -255,12 +255,13 @@ class TrainCommand final : public Command {
     if (resumed)
       for (const fs::path& kept : store::set_aside(resumed->found.skipped))
         std::cerr << "kept the skipped checkpoint as " << kept.string() << '\n';
-    std::cerr << opening_line({.model = model,
-                               .data = data,
-                               .data_directory = config.machine.data_directory,
-                               .devices = config.machine.devices,
-                               .threads = plan::all_cpu(config.machine.devices) ? config.machine.threads : 0,
-                               .cores = device::cpu::usable_cores()});
+    std::cerr << opening_line(
+        {.model = model,
+         .data = data,
+         .data_directory = config.machine.data_directory,
+         .devices = config.machine.devices,
+         .threads = device::all_cpu(config.machine.devices) ? config.machine.threads : 0,
+         .cores = cpu::usable_cores()});
     const train::TrainResult result = training.run(
         {files.observers(), [&](const train::TrainState& state) { files.save_checkpoint(state); }});
     const train::RunEnd end = files.finish(result, crew->names());

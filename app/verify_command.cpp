@@ -10,12 +10,12 @@
 #include "audit/verify.h"
 #include "base/error.h"
 #include "convolution_option.h"
+#include "device/device_list.h"
 #include "devices.h"
 #include "drill.h"
 #include "lists.h"
 #include "model/zoo.h"
 #include "output.h"
-#include "plan/device_list.h"
 #include "report/verify_table.h"
 #include "shares.h"
 
@@ -26,7 +26,7 @@ constexpr WholeRange kSteps{1, std::numeric_limits<int>::max()};
 
 report::VerifyRow row_of(const audit::SettingResult& result) {
   return {
-      .devices = plan::to_text(result.setting.devices),
+      .devices = device::to_text(result.setting.devices),
       .threads = result.setting.threads,
       .exchange = std::string(result.setting.machine.exchange->name),
       .order = result.setting.machine.order == device::Order::pack ? "pack" : "layer",
@@ -37,7 +37,7 @@ report::VerifyRow row_of(const audit::SettingResult& result) {
 }
 
 std::string text_of(const audit::Setting& setting, const audit::ReplicaDifference& difference) {
-  return fmt::format("{}, {}: step {}, {}: {}", plan::to_text(setting.devices),
+  return fmt::format("{}, {}: step {}, {}: {}", device::to_text(setting.devices),
                      setting.machine.exchange->name, difference.step, difference.device_name,
                      to_text(difference.element));
 }

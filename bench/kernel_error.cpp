@@ -13,23 +13,23 @@
 #include <fmt/format.h>
 
 #include "arithmetic/normal.h"
-#include "arithmetic/reference/chain.h"
-#include "arithmetic/reference/convolution.h"
-#include "arithmetic/reference/linear.h"
-#include "arithmetic/reference/pool.h"
-#include "arithmetic/reference/relu.h"
-#include "arithmetic/reference/softmax_cross_entropy.h"
-#include "arithmetic/reference/winograd.h"
 #include "base/error.h"
 #include "base/random.h"
 #include "data/dataset.h"
 #include "model/zoo.h"
+#include "reference/chain.h"
+#include "reference/convolution.h"
+#include "reference/linear.h"
+#include "reference/pool.h"
+#include "reference/relu.h"
+#include "reference/softmax_cross_entropy.h"
+#include "reference/winograd.h"
 #include "store/tensor_file.h"
 
 namespace lockstep {
 namespace {
 
-namespace reference = arithmetic::reference;
+namespace reference = reference;
 using arithmetic::ConvolutionShape;
 using reference::Tensor;
 using Exact = std::vector<double>;

@@ -6,19 +6,19 @@
 
 #include <gtest/gtest.h>
 
-#include "arithmetic/reference/step.h"
-#include "arithmetic/reference/update.h"
+#include "cpu/cpu_device.h"
+#include "cpu/kernels.h"
 #include "data/shuffle.h"
-#include "device/cpu/cpu_device.h"
-#include "device/cpu/kernels.h"
 #include "golden_jobs.h"
 #include "program/compile.h"
+#include "reference/step.h"
+#include "reference/update.h"
 #include "train/job.h"
 
 namespace lockstep {
 namespace {
 
-using arithmetic::reference::Tensor;
+using reference::Tensor;
 
 constexpr std::size_t kBatch = 256;
 constexpr int kSteps = 20;
@@ -70,7 +70,7 @@ class Steps {
 class TwinSteps {
  public:
   explicit TwinSteps(const GoldenJob& job)
-      : job_(job), weights_(arithmetic::reference::initial_parameters(job.model, 0)) {
+      : job_(job), weights_(reference::initial_parameters(job.model, 0)) {
     for (const Tensor& w : weights_) velocity_.emplace_back(w.size(), 0.0f);
   }
 
@@ -82,12 +82,12 @@ class TwinSteps {
       for (const std::uint8_t pixel : set.example(e)) images.push_back(static_cast<float>(pixel) / 255.0f);
       labels.push_back(set.labels[e]);
     }
-    const arithmetic::reference::Step step =
-        arithmetic::reference::train_step(job_.model, weights_, {images, labels}, job_.learning_rate);
+    const reference::Step step =
+        reference::train_step(job_.model, weights_, {images, labels}, job_.learning_rate);
     if (job_.momentum == 0) return weights_ = step.parameters;
     for (std::size_t i = 0; i < weights_.size(); ++i)
-      arithmetic::reference::momentum_sgd(weights_[i], velocity_[i], step.gradients[i],
-                                          {job_.learning_rate, job_.momentum});
+      reference::momentum_sgd(weights_[i], velocity_[i], step.gradients[i],
+                              {job_.learning_rate, job_.momentum});
     return weights_;
   }
 
@@ -99,12 +99,11 @@ class TwinSteps {
 class Golden : public testing::TestWithParam<GoldenJob> {};
 
 TEST_P(Golden, TwentyStepsGiveTheCommittedHashOnEveryKernelRow) {
-  for (const device::cpu::Kernels* kernels : device::cpu::usable_kernels()) {
+  for (const cpu::Kernels* kernels : cpu::usable_kernels()) {
     for (const int threads : {1, 2}) {
       for (const device::Order order : {device::Order::pack, device::Order::layer}) {
         SCOPED_TRACE(testing::Message() << kernels->name << ", " << threads << " threads");
-        const auto device =
-            device::cpu::make_cpu_device({.threads = threads, .target = std::string(kernels->name)});
+        const auto device = cpu::make_cpu_device({.threads = threads, .target = std::string(kernels->name)});
         Steps steps(GetParam(), *device, order);
         EXPECT_EQ(to_hex(train::hash_of(steps.weights_after(kSteps))) + "\n", golden(GetParam().file()));
       }
@@ -113,7 +112,7 @@ TEST_P(Golden, TwentyStepsGiveTheCommittedHashOnEveryKernelRow) {
 }
 
 TEST_P(Golden, FirstStepsAreTheNaiveTwins) {
-  const auto device = device::cpu::make_cpu_device({.threads = 2});
+  const auto device = cpu::make_cpu_device({.threads = 2});
   Steps steps(GetParam(), *device, device::Order::pack);
   TwinSteps twin(GetParam());
   for (int step = 0; step < 2; ++step) {

@@ -9,12 +9,12 @@
 
 #include <fmt/format.h>
 
-#include "device/gpu/cuda/cuda_driver.h"
-#include "device/gpu/cuda/standin_for_test.h"
-#include "device/gpu/gpu_device.h"
-#include "device/gpu/opencl/opencl_driver.h"
-#include "device/inventory.h"
 #include "device/kernels_for_test.h"
+#include "gpu/cuda/cuda_driver.h"
+#include "gpu/cuda/standin_for_test.h"
+#include "gpu/gpu_device.h"
+#include "gpu/opencl/opencl_driver.h"
+#include "inventory/inventory.h"
 
 namespace lockstep {
 
@@ -29,9 +29,9 @@ inline GpuDevices without(const char* kind, const std::string& why) {
 // As they are made for everybody, of one thread each: on a CPU a work-item holds a pack.
 inline GpuDevices make_opencl_devices() {
   constexpr int kMost = 2;
-  device::Inventory inventory({.cache = device::kernels_for_test()});
+  inventory::Inventory inventory({.cache = device::kernels_for_test()});
   const auto first = std::ranges::find_if(
-      inventory.listed(), [](const device::Listed& d) { return d.name.starts_with("opencl:"); });
+      inventory.listed(), [](const inventory::Listed& d) { return d.name.starts_with("opencl:"); });
   if (first == inventory.listed().end()) return without("OpenCL", "there is no device");
   std::vector<std::string> names;
   for (int i = 0; i < (first->on_cores ? std::min(first->units, kMost) : 1); ++i)
@@ -41,27 +41,27 @@ inline GpuDevices make_opencl_devices() {
 
 // As on a GPU: a work-item holds a lane.
 inline GpuDevices make_opencl_lane_devices() {
-  namespace opencl = device::gpu::opencl;
+  namespace opencl = gpu::opencl;
   std::string problem;
   const std::shared_ptr<const opencl::Library> library = opencl::Library::open(problem);
   if (!library) return without("OpenCL", problem);
   GpuDevices devices;
   for (const opencl::Found& found : library->devices())
-    devices.push_back(device::gpu::make_gpu_device(opencl::make_opencl_driver(
-        library, {.found = found, .style = device::gpu::kLaneStyle, .cache = device::kernels_for_test()})));
+    devices.push_back(gpu::make_gpu_device(opencl::make_opencl_driver(
+        library, {.found = found, .style = gpu::kLaneStyle, .cache = device::kernels_for_test()})));
   return devices.empty() ? without("OpenCL", "there is no device") : std::move(devices);
 }
 
 // Stand-ins for CUDA devices, which reach each other.
 inline GpuDevices make_cuda_devices() {
-  namespace cuda = device::gpu::cuda;
+  namespace cuda = gpu::cuda;
   const cuda::Standin standin("devices=2");
   if (!standin.library()) return without("CUDA", standin.problem());
   std::string problem;
   if (!cuda::open_nvrtc(problem)) return without("CUDA", problem);
   GpuDevices devices;
   for (const cuda::Found& found : standin.library()->devices())
-    devices.push_back(device::gpu::make_gpu_device(cuda::make_cuda_driver(
+    devices.push_back(gpu::make_gpu_device(cuda::make_cuda_driver(
         standin.library(),
         {.found = found, .nvrtc_library = cuda::nvrtc_path(), .cache = device::kernels_for_test()})));
   return devices;

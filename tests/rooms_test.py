@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Holds every #include of src/ and app/ against the table of rooms in src/CMakeLists.txt.
 
-A room includes itself and what it USES. reference/ (the naive twins) may also include model, and is included only
-by tests and other twins. Tests and app/ include what they like. Public headers (include/lockstep) and examples include
+A room includes itself and what it USES. The room reference (the naive twins) is included only by tests and itself. Tests and app/ include what they like. Public headers (include/lockstep) and examples include
 each other's <lockstep/...> and the standard library, nothing else; of the rooms only api, and base for the one Error,
 include public headers. No file grows past MOST_LINES.
 """
 import argparse
+import itertools
 import pathlib
 import re
 import sys
@@ -23,10 +23,10 @@ def read_table(cmake_lists):
     """room -> the rooms it may include, itself among them."""
     text = re.sub(r"#.*", "", cmake_lists.read_text())
     table = {}
-    for arguments in re.findall(r"^room\(([^)]*)\)", text, re.MULTILINE):
+    for arguments in re.findall(r"^ *room\(([^)]*)\)", text, re.MULTILINE):
         words = arguments.split()
         uses = words[words.index("USES") + 1:] if "USES" in words else []
-        uses = uses[:uses.index("LINKS")] if "LINKS" in uses else uses
+        uses = list(itertools.takewhile(lambda word: word not in ("LINKS", "TESTS"), uses))
         table[words[0]] = {words[0], *uses}
     return table
 
@@ -36,7 +36,7 @@ def is_test(path):
 
 
 def is_twin(path):
-    return "reference" in path.parts
+    return "reference" in path.parts[:2]
 
 
 def fault_of_include(path, included, table):
@@ -51,7 +51,7 @@ def fault_of_include(path, included, table):
     room, wanted = path.parts[1], target.parts[0]
     if len(target.parts) == 1 or wanted not in table:
         return f'"{included}" names no room; write "room/file.h", and <...> for what is not ours'
-    allowed = table.get(room, {room}) | ({"model"} if is_twin(path) else set())
+    allowed = table.get(room, {room})
     if wanted not in allowed:
         return f"room {room} may not include {wanted}; it may include {', '.join(sorted(allowed))}"
     return None

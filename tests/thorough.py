@@ -56,14 +56,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         intel = vendors(folder, venv / "lib" / "libintelocl.so")
         intel["LD_LIBRARY_PATH"] = str(venv / "lib")
-        run("Intel's OpenCL, steps", [str(tests / "device_test"), "--gtest_filter=*OpenCl*-*FiniteMath*:*Header*"], intel)
+        run("Intel's OpenCL, steps", [str(tests / "gpu_test"), "--gtest_filter=*OpenCl*-*FiniteMath*:*Header*"], intel)
         run("Intel's OpenCL, devices together", [str(tests / "run_test"), "--gtest_filter=*OpenClParallel*"], intel)
         run("Intel's OpenCL, random cases", [str(tests / "property_test")], intel)
         intel["LOCKSTEP_BINARY"] = str(build / "lockstep")
         run("Intel's OpenCL, the program", [sys.executable, str(HERE / "cli" / "devices_test.py")], intel)
     with tempfile.TemporaryDirectory() as folder:
         oclgrind = vendors(folder, OCLGRIND) | {"OCLGRIND_DATA_RACES": "1"}
-        text = run("Oclgrind", [str(tests / "device_test"), f"--gtest_filter={FEW_STEPS}"], oclgrind)
+        text = run("Oclgrind", [str(tests / "gpu_test"), f"--gtest_filter={FEW_STEPS}"], oclgrind)
         if complaint := COMPLAINT.search(text):
             sys.exit(f"{text}\nOclgrind complains: {complaint.group()}")
 

@@ -9,8 +9,8 @@
 #include "api/devices.h"
 #include "arithmetic/pack.h"
 #include "base/error.h"
+#include "device/device_list.h"
 #include "plan/deal.h"
-#include "plan/device_list.h"
 #include "program/compile.h"
 #include "run/exchange_run.h"
 

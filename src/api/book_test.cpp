@@ -15,8 +15,8 @@
 #include "base/refusal_for_test.h"
 #include "base/same_bits_for_test.h"
 #include "base/strange_floats_for_test.h"
-#include "device/cpu/cpu_device.h"
-#include "device/inventory.h"
+#include "cpu/cpu_device.h"
+#include "inventory/inventory.h"
 #include "model/zoo.h"
 #include "train/minibatches.h"
 #include "train/trainer.h"
@@ -78,8 +78,9 @@ TEST(BookAllreduce, AddsAnyNumberOfDevices) {
 }
 
 TEST(BookAllreduce, WorksBetweenCpuAndOpenClDevices) {
-  device::Inventory inventory;
-  if (std::ranges::none_of(inventory.listed(), &device::Listed::on_cores)) GTEST_SKIP() << "no OpenCL device";
+  inventory::Inventory inventory;
+  if (std::ranges::none_of(inventory.listed(), &inventory::Listed::on_cores))
+    GTEST_SKIP() << "no OpenCL device";
   std::vector<Tensor> data{{1, 2, {1, 1}, "cpu:0"}, {1, 2, {2, 4}, "opencl:0"}};
   allreduce(data);
   EXPECT_THAT(data[0].values, SameBits(std::vector<float>{3, 5}));
@@ -91,8 +92,9 @@ TEST(BookAllreduce, WorksBetweenCpuAndOpenClDevices) {
 
 // A finished sum is +0, also where nothing but -0 was added.
 TEST(BookAllreduce, GivesPlusZeroOnCpuAndOpenClDevices) {
-  device::Inventory inventory;
-  if (std::ranges::none_of(inventory.listed(), &device::Listed::on_cores)) GTEST_SKIP() << "no OpenCL device";
+  inventory::Inventory inventory;
+  if (std::ranges::none_of(inventory.listed(), &inventory::Listed::on_cores))
+    GTEST_SKIP() << "no OpenCL device";
   for (const std::vector<std::string>& devices :
        {std::vector<std::string>{"cpu:0"}, {"opencl:0"}, {"cpu:0", "cpu:1"}, {"cpu:0", "opencl:0"}}) {
     std::vector<Tensor> data;
@@ -213,7 +215,7 @@ struct Step {
 
 TEST(BookTrainBatch, IsOneStepOfTraining) {
   const Dataset data = some_data();
-  const auto device = device::cpu::make_cpu_device({.threads = 1});
+  const auto device = cpu::make_cpu_device({.threads = 1});
   const train::TrainResult expected =
       train::train({.model = model::lenet(), .batch = static_cast<int>(data.train_size()), .epochs = 1},
                    data.inside().split, *device);

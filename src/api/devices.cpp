@@ -3,8 +3,8 @@
 #include <iostream>
 
 #include "base/error.h"
-#include "device/inventory.h"
-#include "plan/device_list.h"
+#include "device/device_list.h"
+#include "inventory/inventory.h"
 
 namespace lockstep {
 inline namespace api {
@@ -17,16 +17,16 @@ void tell_standard_error(const std::string& who) {
   std::cerr << "lockstep: " + who + "; the call returns when the device comes back\n" << std::flush;
 }
 
-device::Inventory inventory_with(const Patience& patience) {
-  return device::Inventory({.timeout = patience.timeout, .on_stuck = patience.on_stuck});
+inventory::Inventory inventory_with(const Patience& patience) {
+  return inventory::Inventory({.timeout = patience.timeout, .on_stuck = patience.on_stuck});
 }
 
-std::unique_ptr<run::Crew> make_crew(device::Inventory& inventory, const std::vector<std::string>& names,
+std::unique_ptr<run::Crew> make_crew(inventory::Inventory& inventory, const std::vector<std::string>& names,
                                      int threads, const Patience& patience) {
   if (threads < 0 || threads > kMostThreads)
     throw Error(Fault::usage, "threads: expected 1 to {}, or 0 for every core, found {}", kMostThreads,
                 threads);
-  device::MadeDevices made =
+  inventory::MadeDevices made =
       inventory.make(names, {.threads = threads, .timeout = patience.timeout, .on_stuck = patience.on_stuck});
   return std::make_unique<run::Crew>(
       std::move(made.devices),
@@ -44,16 +44,16 @@ Patience with_listener(Patience patience) {
 std::unique_ptr<run::Crew> make_crew(const std::vector<std::string>& names, int threads,
                                      const Patience& patience) {
   const Patience heard = with_listener(patience);
-  device::Inventory inventory = inventory_with(heard);
+  inventory::Inventory inventory = inventory_with(heard);
   return make_crew(inventory, names, threads, heard);
 }
 
 std::unique_ptr<run::Crew> make_crew(std::string_view list, int threads, const Patience& patience) {
   const Patience heard = with_listener(patience);
-  device::Inventory inventory = inventory_with(heard);
-  const plan::DevicesHere here{.gpus = [&] { return inventory.gpus(); },
-                               .refusal = [&](const std::string& gpu) { return inventory.refusal(gpu); }};
-  return make_crew(inventory, plan::parse_device_list(list, here), threads, heard);
+  inventory::Inventory inventory = inventory_with(heard);
+  const device::DevicesHere here{.gpus = [&] { return inventory.gpus(); },
+                                 .refusal = [&](const std::string& gpu) { return inventory.refusal(gpu); }};
+  return make_crew(inventory, device::parse_device_list(list, here), threads, heard);
 }
 
 }  // namespace api

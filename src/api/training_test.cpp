@@ -12,7 +12,7 @@
 #include "base/refusal_for_test.h"
 #include "base/same_bits_for_test.h"
 #include "base/strange_floats_for_test.h"
-#include "device/cpu/cpu_device.h"
+#include "cpu/cpu_device.h"
 #include "model/zoo.h"
 #include "train/trainer.h"
 
@@ -22,7 +22,7 @@ namespace {
 
 TEST(Train, GivesTheTrainersWeights) {
   const Dataset data = some_data();
-  const auto device = device::cpu::make_cpu_device({.threads = 1});
+  const auto device = cpu::make_cpu_device({.threads = 1});
   const train::TrainResult expected = train::train(
       {.model = model::lenet(), .seed = 5, .batch = 48, .learning_rate = 0.1f, .epochs = 2, .momentum = 0.5f},
       data.inside().split, *device);
@@ -37,7 +37,7 @@ TEST(Train, GivesTheTrainersWeights) {
 
 TEST(Train, ComputesConvolutionsAsTheModelSays) {
   const Dataset data = some_data();
-  const auto device = device::cpu::make_cpu_device({.threads = 1});
+  const auto device = cpu::make_cpu_device({.threads = 1});
   std::set<std::string> hashes;
   for (const Convolution convolution : {Convolution::fast, Convolution::direct}) {
     Model model = lenet();

@@ -1,6 +1,6 @@
 // The words of elementary.inc in OpenCL C 1.2: one float per work item. Plain C, so that a kernel's source is
 // this text, elementary.inc and the kernel, one after the other. CUDA and C++ read it too, after
-// device/gpu/kernels/prelude.inc has given them OpenCL's builtins.
+// gpu/kernels/prelude.inc has given them OpenCL's builtins.
 #ifdef __OPENCL_VERSION__  // the unit test reads this as C++
 #pragma OPENCL FP_CONTRACT OFF
 #endif

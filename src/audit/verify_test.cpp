@@ -5,7 +5,7 @@
 
 #include "audit/diff.h"
 #include "base/error.h"
-#include "device/cpu/cpu_device.h"
+#include "cpu/cpu_device.h"
 #include "device/faulty_device.h"
 
 namespace lockstep::audit {
@@ -37,7 +37,7 @@ const train::Job kJob{small_model(), 5, 48, 0.3f, 3, 0.5f};
 // Devices of which one may go wrong.
 MakeCrew crews(std::optional<device::Drill> drill = {}, const std::string& where = "cpu:2") {
   return [=](const std::vector<std::string>& names, int threads) {
-    auto devices = device::cpu::make_cpu_devices({.names = names, .threads = threads, .bind = false});
+    auto devices = cpu::make_cpu_devices({.names = names, .threads = threads, .bind = false});
     for (auto& device : devices) {
       if (drill && device->name() == where) device = device::make_faulty(std::move(device), *drill, [] {});
     }

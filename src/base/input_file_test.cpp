@@ -49,7 +49,8 @@ class StandardInput {
   const int before_;
 };
 
-// No file can be opened for as long as it lives. Sanitizers open some to look at an object, so an error is looked at later.
+// No file can be opened for as long as it lives. Sanitizers open some to look at an object, so an error is
+// looked at later.
 class WithoutDescriptors {
  public:
   WithoutDescriptors() {

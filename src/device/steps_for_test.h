@@ -9,13 +9,12 @@
 
 #include <gtest/gtest.h>
 
-#include "arithmetic/reference/step.h"
 #include "device/device.h"
 #include "program/compile.h"
+#include "reference/step.h"
 
 namespace lockstep::device {
 
-using arithmetic::reference::Tensor;
 using model::AvgPool;
 using model::Conv2d;
 using model::Flatten;
@@ -23,6 +22,7 @@ using model::LayerKind;
 using model::Linear;
 using model::MaxPool;
 using model::Relu;
+using reference::Tensor;
 
 // Counts how often each sum is said to be complete; any thread may say so.
 struct Completions : Watcher {
@@ -191,7 +191,7 @@ class StepOfCase {
       Tensor& t = weights_.emplace_back(p.elements());
       for (float& v : t) v = normal(random);
     }
-    expected_ = arithmetic::reference::train_step(model_, weights_, {images, batch_labels}, kRate);
+    expected_ = reference::train_step(model_, weights_, {images, batch_labels}, kRate);
   }
 
   // The device's step has the twin's bits. `plain`: neither trimmed nor fused.
@@ -220,7 +220,7 @@ class StepOfCase {
   std::vector<std::uint8_t> bytes_, labels_;
   std::vector<std::uint32_t> order_;
   std::vector<Tensor> weights_;
-  arithmetic::reference::Step expected_;
+  reference::Step expected_;
 };
 
 }  // namespace lockstep::device

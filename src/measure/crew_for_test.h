@@ -1,6 +1,6 @@
 // The devices that tests measure on.
 #pragma once
-#include "device/cpu/cpu_device.h"
+#include "cpu/cpu_device.h"
 #include "measure/make_crew.h"
 
 namespace lockstep::measure {
@@ -9,7 +9,7 @@ inline std::unique_ptr<run::Crew> make_crew_for_test(int devices, int threads) {
   std::vector<std::string> names;
   for (int device = 0; device < devices; ++device) names.push_back("cpu:" + std::to_string(device));
   return std::make_unique<run::Crew>(
-      device::cpu::make_cpu_devices({.names = names, .threads = threads, .bind = false}),
+      cpu::make_cpu_devices({.names = names, .threads = threads, .bind = false}),
       run::Crew::Options{.share_cores = true});
 }
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "device/cpu/cores.h"
+#include "cpu/cores.h"
 #include "measure/lone_exchange.h"
 #include "measure/turns.h"
 #include "plan/deal.h"
@@ -81,7 +81,7 @@ class ExchangeBench {
 
     ExchangeFigures figures{.bytes = bytes(),
                             .devices = options_.devices,
-                            .cores = device::cpu::usable_cores(),
+                            .cores = cpu::usable_cores(),
                             .kinds = {},
                             .copy_one = spread_of(samples[exchanges_.size()]),
                             .copy_all = spread_of(samples[exchanges_.size() + 1])};

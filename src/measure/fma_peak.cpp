@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kWindow = 1e-3;  // seconds: shorter than a time slice, so some windows are undisturbed
 
-std::int64_t rounds_of_window(const device::cpu::Kernels& kernels) {
+std::int64_t rounds_of_window(const cpu::Kernels& kernels) {
   std::int64_t rounds = 1024;
   for (;; rounds *= 2) {
     const Stopwatch watch;
@@ -21,8 +21,7 @@ std::int64_t rounds_of_window(const device::cpu::Kernels& kernels) {
 
 }  // namespace
 
-FmaPeak::FmaPeak(const device::cpu::Kernels& kernels)
-    : kernels_(kernels), rounds_(rounds_of_window(kernels)) {}
+FmaPeak::FmaPeak(const cpu::Kernels& kernels) : kernels_(kernels), rounds_(rounds_of_window(kernels)) {}
 
 double FmaPeak::sample() {
   const Stopwatch watch;

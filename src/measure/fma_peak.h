@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "device/cpu/kernels.h"
+#include "cpu/kernels.h"
 
 namespace lockstep::measure {
 
@@ -25,7 +25,7 @@ struct PeakFigure {
 class FmaPeak {
  public:
   // Requires: kernels outlive it.
-  explicit FmaPeak(const device::cpu::Kernels& kernels);
+  explicit FmaPeak(const cpu::Kernels& kernels);
 
   // Measures a window of about a millisecond and gives its operations a second.
   double sample();
@@ -44,7 +44,7 @@ class FmaPeak {
   PeakFigure figure() const;
 
  private:
-  const device::cpu::Kernels& kernels_;
+  const cpu::Kernels& kernels_;
   std::int64_t rounds_ = 0;      // of a window
   std::vector<double> windows_;  // operations a second
 };

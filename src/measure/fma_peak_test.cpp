@@ -6,7 +6,7 @@ namespace lockstep::measure {
 namespace {
 
 TEST(FmaPeak, IsTheBestWindowOfAll) {
-  FmaPeak peak(device::cpu::choose_kernels(""));
+  FmaPeak peak(cpu::choose_kernels(""));
   EXPECT_EQ(peak.flops_per_second(), 0);
   peak.add_window(100, 2);
   EXPECT_EQ(peak.flops_per_second(), 100);
@@ -18,7 +18,7 @@ TEST(FmaPeak, IsTheBestWindowOfAll) {
 }
 
 TEST(FmaPeak, WindowsFarApartMeanABusyMachine) {
-  FmaPeak peak(device::cpu::choose_kernels(""));
+  FmaPeak peak(cpu::choose_kernels(""));
   for (const double rate : {100, 99, 98, 86, 40}) peak.add_window(rate / 2, 1);
   EXPECT_EQ(peak.figure().best, 100);
   EXPECT_EQ(peak.figure().median, 98);
@@ -31,7 +31,7 @@ TEST(FmaPeak, WindowsFarApartMeanABusyMachine) {
 }
 
 TEST(FmaPeak, EveryRowOfKernelsHasOne) {
-  for (const device::cpu::Kernels* kernels : device::cpu::usable_kernels()) {
+  for (const cpu::Kernels* kernels : cpu::usable_kernels()) {
     FmaPeak peak(*kernels);
     peak.sample();
     EXPECT_GT(peak.flops_per_second(), 0) << kernels->name;

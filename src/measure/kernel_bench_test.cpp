@@ -9,7 +9,7 @@ namespace lockstep::measure {
 namespace {
 
 TEST(KernelBench, MeasuresEveryPartOfTheStepInItsOrder) {
-  FmaPeak peak(device::cpu::choose_kernels(""));
+  FmaPeak peak(cpu::choose_kernels(""));
   const std::vector<KernelFigure> figures =
       bench_kernels({.make_crew = make_crew_for_test,
                      .examples = 16,

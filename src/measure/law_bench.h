@@ -1,7 +1,7 @@
 // What the law's order of additions costs: LeNet's training step with the best exchange, in turns with the
 // same step where every device adds its subtrees to one sum before it sends them (unordered_exchange.h).
 #pragma once
-#include "device/cpu/kernels.h"
+#include "cpu/kernels.h"
 #include "measure/make_crew.h"
 #include "measure/pace.h"
 #include "measure/statistics.h"
@@ -17,8 +17,8 @@ struct LawFigure {
 
 struct LawBenchOptions {
   MakeCrew make_crew;
-  const device::cpu::Kernels& kernels;  // of the devices that it makes
-  int devices = 2;                      // of one thread each
+  const cpu::Kernels& kernels;  // of the devices that it makes
+  int devices = 2;              // of one thread each
   int examples = 256;
   Pace pace{};
 };

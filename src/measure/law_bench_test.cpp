@@ -9,7 +9,7 @@ namespace {
 
 LawFigure figure_of(int devices) {
   return bench_law({.make_crew = make_crew_for_test,
-                    .kernels = device::cpu::choose_kernels(""),
+                    .kernels = cpu::choose_kernels(""),
                     .devices = devices,
                     .pace = {.seconds = 0, .window = 0, .fewest_rounds = 1}});
 }

@@ -3,14 +3,14 @@
 #include <array>
 #include <utility>
 
-#include "device/cpu/winograd_layout.h"
+#include "cpu/winograd_layout.h"
 #include "measure/instruction_work.h"
 
 namespace lockstep::measure {
 namespace {
 
 using arithmetic::ConvolutionRule, arithmetic::kPack;
-using device::cpu::Laps, device::cpu::TileGrid;
+using cpu::Laps, cpu::TileGrid;
 
 struct NamedPass {
   Pass pass;

@@ -43,7 +43,7 @@ struct LayerFigure {
 std::vector<LayerShape> usual_layers();
 
 struct LayerBenchOptions {
-  const device::cpu::Kernels& kernels;
+  const cpu::Kernels& kernels;
   std::vector<LayerShape> layers = usual_layers();
   Pace pace{.seconds = 1, .window = 2e-3};  // of a pass, both algorithms together
 };

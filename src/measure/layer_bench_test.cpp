@@ -11,7 +11,7 @@ namespace {
 constexpr double kPackFlops = 2.0 * arithmetic::kPack;
 
 std::vector<LayerFigure> figures_of(const LayerShape& layer) {
-  const device::cpu::Kernels& kernels = device::cpu::choose_kernels("");
+  const cpu::Kernels& kernels = cpu::choose_kernels("");
   FmaPeak peak(kernels);
   return bench_layers(
       {.kernels = kernels, .layers = {layer}, .pace = {.seconds = 0, .window = 0, .fewest_rounds = 1}}, peak);

@@ -7,17 +7,17 @@
 #include "base/aligned_buffer.h"
 #include "base/error.h"
 #include "base/random.h"
-#include "device/cpu/convolution_plans.h"
-#include "device/cpu/lane_chain_plan.h"
-#include "device/cpu/outer_product_plan.h"
-#include "device/cpu/winograd_gradient_plan.h"
+#include "cpu/convolution_plans.h"
+#include "cpu/lane_chain_plan.h"
+#include "cpu/outer_product_plan.h"
+#include "cpu/winograd_gradient_plan.h"
 #include "program/compile.h"
 
 namespace lockstep::measure {
 namespace {
 
 using arithmetic::kPack, arithmetic::WeightGradientAlgorithm;
-using device::cpu::Direction, device::cpu::JoinTarget, device::cpu::Kernels, device::cpu::Laps;
+using cpu::Direction, cpu::JoinTarget, cpu::Kernels, cpu::Laps;
 using program::Convolution, program::Instruction;
 using Numbers = AlignedBuffer<float>;
 
@@ -77,8 +77,8 @@ LayerPass convolution_pass(const program::Program& program, Direction direction,
   const Instruction& instruction = instruction_of<Operation>(program);
   const Convolution& c = std::get<Operation>(instruction.operation).convolution;
   const program::BufferId id = instruction.inputs[1];
-  const device::cpu::ConvolutionPlans plans =
-      device::cpu::make_convolution_plans(program, kMostPacks, kernels, device::cpu::cache_sizes());
+  const cpu::ConvolutionPlans plans =
+      cpu::make_convolution_plans(program, kMostPacks, kernels, cpu::cache_sizes());
   const auto plan = plans.layers.at({id, direction});
   const auto packs = static_cast<std::size_t>(plan->most_packs());
   const bool forward = direction == Direction::forward;
@@ -88,7 +88,7 @@ LayerPass convolution_pass(const program::Program& program, Direction direction,
   n->output = Numbers(packs * pack_floats(forward ? c.output : c.input));
   n->bias = Numbers(static_cast<std::size_t>(c.output.channels));
   n->scratch = Numbers(plan->scratch_floats());
-  const device::cpu::PreparedWeights& weights = *plans.weights.at(id);
+  const cpu::PreparedWeights& weights = *plans.weights.at(id);
   n->prepared = random_numbers(c.weights());
   if (!weights.canonical()) {
     const Numbers parameter = std::exchange(n->prepared, Numbers(weights.packed_floats()));
@@ -132,23 +132,23 @@ LayerPass weight_gradient_pass(const program::Program& program, const Kernels& k
   const auto n = std::make_shared<GradientNumbers>(c);
   switch (c.algorithms.weight_gradient) {
     case WeightGradientAlgorithm::per_lane: {
-      const device::cpu::LaneChainPlan plan(c, kernels);
+      const cpu::LaneChainPlan plan(c, kernels);
       n->scratch = Numbers(plan.scratch_floats());
       return {c, 1, [plan, n](Laps*) {
                 plan.run(n->x.data(), n->dy.data(), n->weights(), n->bias(), n->scratch.data());
               }};
     }
     case WeightGradientAlgorithm::per_row: {
-      const device::cpu::OuterProductPlan plan(c, kernels);
+      const cpu::OuterProductPlan plan(c, kernels);
       n->scratch = Numbers(plan.scratch_floats(1));
       return {c, 1, [plan, n](Laps*) {
-                const std::array pack{device::cpu::OuterProductPlan::PackOperands{n->x.data(), n->dy.data(),
-                                                                                  n->weights(), n->bias()}};
+                const std::array pack{
+                    cpu::OuterProductPlan::PackOperands{n->x.data(), n->dy.data(), n->weights(), n->bias()}};
                 plan.run(pack, n->scratch.data());
               }};
     }
     case WeightGradientAlgorithm::winograd: {
-      const device::cpu::WinogradGradientPlan plan(c, kernels, device::cpu::cache_sizes());
+      const cpu::WinogradGradientPlan plan(c, kernels, cpu::cache_sizes());
       n->scratch = Numbers(plan.scratch_floats());
       return {c, 1, [plan, n](Laps* laps) {
                 plan.run(n->x.data(), n->dy.data(), n->weights(), n->bias(), n->scratch.data(), laps);

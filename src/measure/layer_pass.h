@@ -3,8 +3,8 @@
 #include <functional>
 #include <string>
 
-#include "device/cpu/kernels.h"
-#include "device/cpu/laps.h"
+#include "cpu/kernels.h"
+#include "cpu/laps.h"
 #include "program/geometry.h"
 
 namespace lockstep::measure {
@@ -23,11 +23,11 @@ struct LayerPass {
   int packs = 1;  // of one run: several where a step takes the weights in for several at once
 
   // On the calling thread, over and over the same numbers. A fast convolution adds its phases to `laps`.
-  std::function<void(device::cpu::Laps* laps)> run;
+  std::function<void(cpu::Laps* laps)> run;
 };
 
 // Weights are prepared already, as they are once a step. Requires: kernels outlive it.
 LayerPass make_layer_pass(const LayerShape& shape, arithmetic::ConvolutionRule rule, Pass pass,
-                          const device::cpu::Kernels& kernels);
+                          const cpu::Kernels& kernels);
 
 }  // namespace lockstep::measure

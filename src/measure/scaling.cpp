@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "device/cpu/cores.h"
+#include "cpu/cores.h"
 #include "measure/stopwatch.h"
 #include "measure/training_step.h"
 
@@ -100,7 +100,7 @@ class Scaling {
   }
 
   const ScalingOptions options_;
-  const device::cpu::Cores cores_;
+  const cpu::Cores cores_;
   const SyntheticMinibatch minibatch_;
   std::vector<std::unique_ptr<TrainingStep>> alone_;
   std::array<std::unique_ptr<TrainingStep>, kRows> together_;

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "device/cpu/cores.h"
+#include "cpu/cores.h"
 #include "measure/crew_for_test.h"
 
 namespace lockstep::measure {
@@ -12,7 +12,7 @@ namespace {
 constexpr Pace kShort{.seconds = 0, .window = 0, .fewest_rounds = 1};
 
 TEST(Scaling, ComparesThreadsAndDevicesWithIndependentRuns) {
-  const int cores = device::cpu::Cores().count() < 2 ? 1 : 2;
+  const int cores = cpu::Cores().count() < 2 ? 1 : 2;
   const ScalingFigure figure = measure_scaling(
       {.make_crew = make_crew_for_test, .cores = cores, .many_devices = 3, .examples = 32, .pace = kShort});
   ASSERT_EQ(figure.settings.size(), 4U);
@@ -32,10 +32,8 @@ TEST(Scaling, ComparesThreadsAndDevicesWithIndependentRuns) {
 
 TEST(Scaling, NeedsTheCores) {
   try {
-    measure_scaling({.make_crew = make_crew_for_test,
-                     .cores = device::cpu::Cores().count() + 1,
-                     .examples = 16,
-                     .pace = kShort});
+    measure_scaling(
+        {.make_crew = make_crew_for_test, .cores = cpu::Cores().count() + 1, .examples = 16, .pace = kShort});
     FAIL() << "more cores than there are";
   } catch (const Error& error) {
     EXPECT_EQ(error.fault(), Fault::usage);

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "device/cpu/cores.h"
+#include "cpu/cores.h"
 #include "measure/training_step.h"
 #include "measure/turns.h"
 #include "train/calibrate.h"
@@ -37,7 +37,7 @@ std::vector<StepFigure> bench_steps(const StepBenchOptions& options, FmaPeak& pe
   std::vector<StepFigure> figures;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const StepSetting& setting = options.settings[i];
-    const int cores = setting.names.empty() ? setting.cores_of(device::cpu::usable_cores()) : 0;
+    const int cores = setting.names.empty() ? setting.cores_of(cpu::usable_cores()) : 0;
     figures.push_back({setting, cores, steps[i]->flops(), times[i]});
   }
   return figures;

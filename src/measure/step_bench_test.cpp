@@ -8,7 +8,7 @@ namespace lockstep::measure {
 namespace {
 
 TEST(StepBench, GivesAFigureForEachSetting) {
-  FmaPeak peak(device::cpu::choose_kernels(""));
+  FmaPeak peak(cpu::choose_kernels(""));
   const std::vector<StepFigure> figures =
       bench_steps({.make_crew = make_crew_for_test,
                    .settings = {{.devices = 3, .threads = 1}, {.devices = 1, .threads = 2}},

@@ -10,7 +10,7 @@ namespace lockstep::measure {
 namespace {
 
 TEST(Turns, AlternateAndWarmUpOnceATurn) {
-  FmaPeak peak(device::cpu::choose_kernels(""));
+  FmaPeak peak(cpu::choose_kernels(""));
   std::string calls;
   const std::vector<std::function<void()>> runs{[&] { calls += 'a'; }, [&] { calls += 'b'; }};
   const std::vector<Timing> timings = take_turns({.seconds = 0, .window = 0, .fewest_rounds = 3}, peak, runs);
@@ -21,7 +21,7 @@ TEST(Turns, AlternateAndWarmUpOnceATurn) {
 }
 
 TEST(Turns, CompareEachWithTheFirst) {
-  FmaPeak peak(device::cpu::choose_kernels(""));
+  FmaPeak peak(cpu::choose_kernels(""));
   const std::function<void()> nap = [] { std::this_thread::sleep_for(std::chrono::microseconds(1)); };
   const std::vector<std::function<void()>> runs{nap, nap};
   const std::vector<Timing> one = take_turns({.seconds = 0, .window = 0, .fewest_rounds = 1}, peak, runs);
@@ -41,14 +41,14 @@ TEST(Turns, WithoutThePeakGiveEverySample) {
 }
 
 TEST(Turns, SampleThePeak) {
-  FmaPeak peak(device::cpu::choose_kernels(""));
+  FmaPeak peak(cpu::choose_kernels(""));
   const std::vector<std::function<void()>> runs{[] {}};
   take_turns({.seconds = 0, .window = 0, .fewest_rounds = 1}, peak, runs);
   EXPECT_GT(peak.flops_per_second(), 0);
 }
 
 TEST(Turns, GoOnUntilTheTimeIsOver) {
-  FmaPeak peak(device::cpu::choose_kernels(""));
+  FmaPeak peak(cpu::choose_kernels(""));
   int calls = 0;
   const std::vector<std::function<void()>> runs{[&] { ++calls; }};
   take_turns({.seconds = 0.05, .window = 0, .fewest_rounds = 1}, peak, runs);

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/cpu/cores.h"
+#include "cpu/cores.h"
 #include "device/passing_on.h"
 #include "measure/unordered_exchange.h"
 
@@ -19,7 +19,7 @@ constexpr std::size_t kChunk = 1024;  // as the device's own joins go
 // Passes everything on but joins that only add.
 class UnorderedExecutable final : public device::PassingExecutable {
  public:
-  UnorderedExecutable(std::unique_ptr<device::Executable> inner, const device::cpu::Kernels& kernels)
+  UnorderedExecutable(std::unique_ptr<device::Executable> inner, const cpu::Kernels& kernels)
       : PassingExecutable(std::move(inner)), kernels_(kernels) {}
 
   void join(std::span<const exchange::Join> joins, const StepInput& input) override {
@@ -48,12 +48,12 @@ class UnorderedExecutable final : public device::PassingExecutable {
     }
   }
 
-  const device::cpu::Kernels& kernels_;
+  const cpu::Kernels& kernels_;
 };
 
 class UnorderedDevice final : public device::PassingDevice {
  public:
-  UnorderedDevice(std::shared_ptr<run::Crew> crew, int index, const device::cpu::Kernels& kernels)
+  UnorderedDevice(std::shared_ptr<run::Crew> crew, int index, const cpu::Kernels& kernels)
       : PassingDevice(crew->device(index)), crew_(std::move(crew)), kernels_(kernels) {}
 
   std::unique_ptr<device::Executable> load(const program::Program& program,
@@ -63,20 +63,19 @@ class UnorderedDevice final : public device::PassingDevice {
 
  private:
   const std::shared_ptr<run::Crew> crew_;  // owns the device; its own workers sleep
-  const device::cpu::Kernels& kernels_;
+  const cpu::Kernels& kernels_;
 };
 
 }  // namespace
 
-std::unique_ptr<run::Crew> make_unordered_crew(std::unique_ptr<run::Crew> crew,
-                                               const device::cpu::Kernels& kernels) {
+std::unique_ptr<run::Crew> make_unordered_crew(std::unique_ptr<run::Crew> crew, const cpu::Kernels& kernels) {
   const std::shared_ptr<run::Crew> shared = std::move(crew);
   std::vector<std::unique_ptr<device::Device>> devices;
   devices.reserve(static_cast<std::size_t>(shared->size()));
   for (int index = 0; index < shared->size(); ++index)
     devices.push_back(std::make_unique<UnorderedDevice>(shared, index, kernels));
-  return std::make_unique<run::Crew>(
-      std::move(devices), run::Crew::Options{.share_cores = shared->size() > device::cpu::usable_cores()});
+  return std::make_unique<run::Crew>(std::move(devices),
+                                     run::Crew::Options{.share_cores = shared->size() > cpu::usable_cores()});
 }
 
 }  // namespace lockstep::measure

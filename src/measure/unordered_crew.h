@@ -2,14 +2,13 @@
 #pragma once
 #include <memory>
 
-#include "device/cpu/kernels.h"
+#include "cpu/kernels.h"
 #include "run/crew.h"
 
 namespace lockstep::measure {
 
 // The devices of `crew`, which also run the joins that only add. Requires: one thread a device; kernels
 // outlive it.
-std::unique_ptr<run::Crew> make_unordered_crew(std::unique_ptr<run::Crew> crew,
-                                               const device::cpu::Kernels& kernels);
+std::unique_ptr<run::Crew> make_unordered_crew(std::unique_ptr<run::Crew> crew, const cpu::Kernels& kernels);
 
 }  // namespace lockstep::measure

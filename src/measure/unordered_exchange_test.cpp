@@ -91,7 +91,7 @@ run::Weights after_a_step(std::unique_ptr<run::Crew> crew, run::RunnerOptions op
 }
 
 run::Weights unordered_weights(int devices) {
-  return after_a_step(make_unordered_crew(make_crew_for_test(devices, 1), device::cpu::choose_kernels("")),
+  return after_a_step(make_unordered_crew(make_crew_for_test(devices, 1), cpu::choose_kernels("")),
                       {.emit = emit_unordered});
 }
 

@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
-#include "plan/device_list.h"
+#include "device/device_list.h"
 #include "program/print.h"
 #include "transport/threads/thread_transport.h"
 
@@ -100,7 +100,8 @@ std::vector<std::string> Crew::names() const {
 bool Crew::alike() const {
   const device::Device& first = *devices_.front();
   return std::ranges::all_of(devices_, [&](const device::Device* device) {
-    return plan::kind_of(device->name()) == plan::kind_of(first.name()) && device->model() == first.model();
+    return device::kind_of(device->name()) == device::kind_of(first.name()) &&
+           device->model() == first.model();
   });
 }
 

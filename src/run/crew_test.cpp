@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/refusal_for_test.h"
 #include "base/same_bits_for_test.h"
-#include "device/cpu/cpu_device.h"
+#include "cpu/cpu_device.h"
 #include "device/faulty_device.h"
 #include "device/passing_on.h"
 #include "program/compile.h"
@@ -64,8 +64,7 @@ Weights some_weights() {
 // Three devices; the second has a drill to go through.
 std::vector<std::unique_ptr<device::Device>> devices_with(const Drill& drill,
                                                           const std::function<void()>& hang = nullptr) {
-  auto devices =
-      device::cpu::make_cpu_devices({.names = {"cpu:0", "cpu:1", "cpu:2"}, .threads = 1, .bind = false});
+  auto devices = cpu::make_cpu_devices({.names = {"cpu:0", "cpu:1", "cpu:2"}, .threads = 1, .bind = false});
   devices[1] = device::make_faulty(std::move(devices[1]), drill, hang);
   return devices;
 }
@@ -161,7 +160,7 @@ class SilentDevice final : public device::PassingDevice {
 
 TEST(Crew, ADeviceThatDoesNotGiveItsWeightsIsReported) {
   std::promise<void> released;
-  auto devices = device::cpu::make_cpu_devices({.names = {"cpu:0", "cpu:1"}, .threads = 1, .bind = false});
+  auto devices = cpu::make_cpu_devices({.names = {"cpu:0", "cpu:1"}, .threads = 1, .bind = false});
   devices[1] = std::make_unique<SilentDevice>(std::move(devices[1]), [&] { released.get_future().wait(); });
   Crew crew(
       std::move(devices),
@@ -214,7 +213,7 @@ Weights weights_of(Crew& crew, int device, int steps) {
 }
 
 Weights healthy_weights(int steps) {
-  const auto device = device::cpu::make_cpu_device({.threads = 1});
+  const auto device = cpu::make_cpu_device({.threads = 1});
   Crew crew(std::vector<device::Device*>{device.get()});
   return weights_of(crew, 0, steps);
 }

@@ -5,12 +5,12 @@
 
 #include <gtest/gtest.h>
 
-#include "arithmetic/reference/step.h"
-#include "arithmetic/reference/update.h"
 #include "base/error.h"
 #include "base/same_bits_for_test.h"
-#include "device/cpu/cpu_device.h"
+#include "cpu/cpu_device.h"
 #include "program/compile.h"
+#include "reference/step.h"
+#include "reference/update.h"
 #include "run/runner.h"
 
 namespace lockstep::run {
@@ -60,7 +60,7 @@ struct TwinBatch {
       labels.push_back(examples.labels[e]);
     }
   }
-  arithmetic::reference::Batch batch() const { return {images, labels}; }
+  reference::Batch batch() const { return {images, labels}; }
 };
 
 const Examples kExamples(kMost);
@@ -72,18 +72,16 @@ struct Devices {
   Devices(int count, int threads) {
     std::vector<std::string> names;
     for (int d = 0; d < count; ++d) names.push_back("cpu:" + std::to_string(d));
-    crew = std::make_unique<Crew>(
-        device::cpu::make_cpu_devices({.names = names, .threads = threads, .bind = false}),
-        Crew::Options{.share_cores = true});
+    crew = std::make_unique<Crew>(cpu::make_cpu_devices({.names = names, .threads = threads, .bind = false}),
+                                  Crew::Options{.share_cores = true});
   }
 };
 
 Weights twin_after_all_batches() {
-  Weights weights = arithmetic::reference::initial_parameters(small_model(), 3);
+  Weights weights = reference::initial_parameters(small_model(), 3);
   for (const std::size_t batch : kBatches) {
     weights =
-        arithmetic::reference::train_step(small_model(), weights, TwinBatch(kExamples, batch).batch(), 0.1f)
-            .parameters;
+        reference::train_step(small_model(), weights, TwinBatch(kExamples, batch).batch(), 0.1f).parameters;
   }
   return weights;
 }
@@ -106,7 +104,7 @@ TEST(DataParallel, EveryReplicaEqualsTheNaiveTwin) {
       for (const device::Order order : {device::Order::pack, device::Order::layer}) {
         Devices set(devices, threads);
         Runner runner(*set.crew, program, {.most_examples = 256, .order = order, .exchange = &kind});
-        runner.upload(arithmetic::reference::initial_parameters(small_model(), 3));
+        runner.upload(reference::initial_parameters(small_model(), 3));
         for (const std::size_t batch : kBatches) {
           const StepResult result = runner.step(kExamples.input(batch));
           EXPECT_TRUE(result.finite);
@@ -139,7 +137,7 @@ TEST(DataParallel, AnySharesGiveTheBitsOfEqualOnes) {
         const auto devices = static_cast<int>(shares.size());
         Devices set(devices, threads);
         Runner runner(*set.crew, program, {.most_examples = 256, .exchange = &kind, .shares = shares});
-        runner.upload(arithmetic::reference::initial_parameters(small_model(), 3));
+        runner.upload(reference::initial_parameters(small_model(), 3));
         for (const std::size_t batch : kBatches) {
           const StepResult result = runner.step(kExamples.input(batch));
           EXPECT_EQ(std::accumulate(result.packs.begin(), result.packs.end(), 0),
@@ -154,19 +152,19 @@ TEST(DataParallel, AnySharesGiveTheBitsOfEqualOnes) {
   }
   Devices set(2, 1);
   Runner runner(*set.crew, program, {.most_examples = 256, .shares = {3, 1}});
-  runner.upload(arithmetic::reference::initial_parameters(small_model(), 3));
+  runner.upload(reference::initial_parameters(small_model(), 3));
   EXPECT_EQ(runner.step(kExamples.input(256)).packs, (std::vector{12, 4}));
 }
 
 TEST(DataParallel, MomentumEqualsTheNaiveTwinAtTheOwnerAndEverywhere) {
   constexpr float kMomentum = 0.9f;
-  Weights weights = arithmetic::reference::initial_parameters(small_model(), 3), velocity;
+  Weights weights = reference::initial_parameters(small_model(), 3), velocity;
   for (const std::vector<float>& w : weights) velocity.emplace_back(w.size(), 0.0f);
   for (const std::size_t batch : kBatches) {
     const auto step =
-        arithmetic::reference::train_step(small_model(), weights, TwinBatch(kExamples, batch).batch(), 0.1f);
+        reference::train_step(small_model(), weights, TwinBatch(kExamples, batch).batch(), 0.1f);
     for (std::size_t i = 0; i < weights.size(); ++i)
-      arithmetic::reference::momentum_sgd(weights[i], velocity[i], step.gradients[i], {0.1f, kMomentum});
+      reference::momentum_sgd(weights[i], velocity[i], step.gradients[i], {0.1f, kMomentum});
   }
   for (const exchange::Kind& kind : exchange::kinds()) {
     for (const bool shard : {false, true}) {
@@ -182,7 +180,7 @@ TEST(DataParallel, MomentumEqualsTheNaiveTwinAtTheOwnerAndEverywhere) {
         }
         Runner runner(*set.crew, programs,
                       {.most_examples = 256, .exchange = &kind, .shard_optimizer = shard});
-        runner.upload(arithmetic::reference::initial_parameters(small_model(), 3));
+        runner.upload(reference::initial_parameters(small_model(), 3));
         for (const std::size_t batch : kBatches) {
           device::StepInput input = kExamples.input(batch);
           input.momentum = kMomentum;
@@ -205,7 +203,7 @@ TEST(DataParallel, MomentumEqualsTheNaiveTwinAtTheOwnerAndEverywhere) {
   }
 }
 
-Weights initial() { return arithmetic::reference::initial_parameters(small_model(), 3); }
+Weights initial() { return reference::initial_parameters(small_model(), 3); }
 
 TEST(DataParallel, NoReplicaIsAnAliasOfAnother) {
   Devices set(3, 1);
@@ -236,8 +234,7 @@ TEST(DataParallel, NoReplicaIsAnAliasOfAnother) {
 // another place.
 TEST(DataParallel, AStepWritesTheReplicasOwnMemory) {
   const Weights expected =
-      arithmetic::reference::train_step(small_model(), initial(), TwinBatch(kExamples, 50).batch(), 0.1f)
-          .parameters;
+      reference::train_step(small_model(), initial(), TwinBatch(kExamples, 50).batch(), 0.1f).parameters;
   const exchange::Kind& kind = exchange::kinds().front();
   for (const bool shard : {false, true}) {
     Devices set(3, 1);
@@ -263,10 +260,10 @@ TEST(DataParallel, AStepWritesTheReplicasOwnMemory) {
 TEST(DataParallel, UnequalSharesAreNotAMeanOfMeans) {
   const TwinBatch all(kExamples, 50);
   const auto step_on = [&](std::size_t first, std::size_t count) {
-    return arithmetic::reference::train_step(small_model(), initial(),
-                                             {std::span(all.images).subspan(first * kPixels, count * kPixels),
-                                              std::span(all.labels).subspan(first, count)},
-                                             0.1f);
+    return reference::train_step(small_model(), initial(),
+                                 {std::span(all.images).subspan(first * kPixels, count * kPixels),
+                                  std::span(all.labels).subspan(first, count)},
+                                 0.1f);
   };
   const std::array shares{step_on(0, 32), step_on(32, 16), step_on(48, 2)};
   Weights mean_of_means = initial();
@@ -274,7 +271,7 @@ TEST(DataParallel, UnequalSharesAreNotAMeanOfMeans) {
     std::vector<float> mean(mean_of_means[p].size(), 0.0f);
     for (std::size_t i = 0; i < mean.size(); ++i)
       mean[i] = (shares[0].gradients[p][i] + shares[1].gradients[p][i] + shares[2].gradients[p][i]) / 3.0f;
-    arithmetic::reference::sgd(mean_of_means[p], mean, 0.1f);
+    reference::sgd(mean_of_means[p], mean, 0.1f);
   }
   Devices set(3, 1);
   Runner runner(*set.crew, program::compile_training(small_model()), {.most_examples = 50});

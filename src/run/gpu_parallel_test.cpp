@@ -6,13 +6,13 @@
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "arithmetic/reference/step.h"
 #include "base/same_bits_for_test.h"
-#include "device/gpu/cuda/standin_for_test.h"
-#include "device/inventory.h"
 #include "device/kernels_for_test.h"
+#include "gpu/cuda/standin_for_test.h"
+#include "inventory/inventory.h"
 #include "model/zoo.h"
 #include "program/compile.h"
+#include "reference/step.h"
 #include "run/runner.h"
 
 namespace lockstep::run {
@@ -53,9 +53,9 @@ struct Outcome {
   std::vector<std::vector<std::int64_t>> right;
 };
 
-Outcome train(device::Inventory& inventory, const Job& job, const Setting& setting) {
+Outcome train(inventory::Inventory& inventory, const Job& job, const Setting& setting) {
   const model::Model& model = job.model;
-  device::MadeDevices made = inventory.make(setting.devices, {.threads = 1, .bind = false});
+  inventory::MadeDevices made = inventory.make(setting.devices, {.threads = 1, .bind = false});
   Crew crew(std::move(made.devices), {.share_cores = made.share_cores});
   const auto count = static_cast<int>(setting.devices.size());
   std::vector<program::Program> programs;
@@ -70,7 +70,7 @@ Outcome train(device::Inventory& inventory, const Job& job, const Setting& setti
                 {.most_examples = static_cast<int>(job.batches[0]),
                  .exchange = setting.kind,
                  .shard_optimizer = setting.shard_optimizer});
-  runner.upload(arithmetic::reference::initial_parameters(model, 3));
+  runner.upload(reference::initial_parameters(model, 3));
   const Examples examples(300, static_cast<std::size_t>(model.input.elements()));
   Outcome outcome;
   for (const std::size_t batch : job.batches) {
@@ -92,7 +92,7 @@ std::vector<std::string> several(const std::string& kind, int count) {
   return names;
 }
 
-void expect_same_bits(device::Inventory& inventory, const Job& job,
+void expect_same_bits(inventory::Inventory& inventory, const Job& job,
                       const std::vector<std::vector<std::string>>& settings) {
   for (const bool momentum : {false, true}) {
     const Outcome expected = train(inventory, job, {.devices = {"cpu:0"}, .momentum = momentum});
@@ -115,8 +115,8 @@ void expect_same_bits(device::Inventory& inventory, const Job& job,
 class OpenClParallel : public testing::TestWithParam<arithmetic::ConvolutionRule> {};
 
 TEST_P(OpenClParallel, EverySettingHasTheBitsOfOneCpuDevice) {
-  device::Inventory inventory({.cache = device::kernels_for_test()});
-  if (std::ranges::none_of(inventory.listed(), &device::Listed::on_cores))
+  inventory::Inventory inventory({.cache = device::kernels_for_test()});
+  if (std::ranges::none_of(inventory.listed(), &inventory::Listed::on_cores))
     GTEST_SKIP() << "no OpenCL device that can be divided";
   Job job{model::zoo_model("lenet"), {256, 96, 17}};
   job.model.convolution = GetParam();
@@ -136,8 +136,9 @@ INSTANTIATE_TEST_SUITE_P(Rules, OpenClParallel,
 // which is +0 once the sum is finished. One pack: the second device computes nothing, and owns a part of
 // every sum.
 TEST(OpenClSums, ADeviceWithoutPacksFinishesSumsOfMinusZero) {
-  device::Inventory inventory({.cache = device::kernels_for_test()});
-  if (std::ranges::none_of(inventory.listed(), &device::Listed::on_cores)) GTEST_SKIP() << "no OpenCL device";
+  inventory::Inventory inventory({.cache = device::kernels_for_test()});
+  if (std::ranges::none_of(inventory.listed(), &inventory::Listed::on_cores))
+    GTEST_SKIP() << "no OpenCL device";
   const model::Model model{
       "underflow",
       {1, 2, 2},
@@ -191,11 +192,11 @@ TEST_P(CudaParallel, OneToEightDevicesHaveTheBitsOfOneCpuDevice) {
 #if !defined(LOCKSTEP_CUDA_STANDIN) || !defined(LOCKSTEP_NVRTC)
   GTEST_SKIP() << "built without the stand-in for CUDA's driver, or without NVRTC";
 #else
-  const device::gpu::cuda::Standin standin(GetParam());
+  const gpu::cuda::Standin standin(GetParam());
   ASSERT_TRUE(standin.library()) << standin.problem();
-  device::Inventory inventory({.cache = device::kernels_for_test(),
-                               .cuda_library = LOCKSTEP_CUDA_STANDIN,
-                               .nvrtc_library = LOCKSTEP_NVRTC});
+  inventory::Inventory inventory({.cache = device::kernels_for_test(),
+                                  .cuda_library = LOCKSTEP_CUDA_STANDIN,
+                                  .nvrtc_library = LOCKSTEP_NVRTC});
   std::vector<std::vector<std::string>> settings{several("cuda", 3)};
 #if !defined(LOCKSTEP_SANITIZED)  // which takes ten times as long
   settings.push_back({"cpu:0", "cuda:0"});
@@ -204,7 +205,7 @@ TEST_P(CudaParallel, OneToEightDevicesHaveTheBitsOfOneCpuDevice) {
 #endif
   expect_same_bits(inventory, {small_model(), {112, 96, 33}}, settings);
 
-  device::MadeDevices made = inventory.make(several("cuda", 2), {});
+  inventory::MadeDevices made = inventory.make(several("cuda", 2), {});
   EXPECT_EQ(Crew(std::move(made.devices), {}).direct(), std::string(GetParam()).ends_with("peer=1"));
 #endif
 }

@@ -8,11 +8,11 @@
 
 #include <gtest/gtest.h>
 
-#include "arithmetic/reference/step.h"
-#include "arithmetic/reference/update.h"
-#include "device/cpu/cpu_device.h"
+#include "cpu/cpu_device.h"
 #include "device/passing_on.h"
 #include "program/compile.h"
+#include "reference/step.h"
+#include "reference/update.h"
 #include "run/runner.h"
 
 namespace lockstep::run {
@@ -144,10 +144,10 @@ Weights twin_step(const Case& c, const Examples& examples, std::size_t batch, We
       images.push_back(static_cast<float>(examples.pixels[e * kPixels + p]) / 255.0f);
     labels.push_back(examples.labels[e]);
   }
-  const auto step = arithmetic::reference::train_step(c.model, weights, {images, labels}, kRate);
+  const auto step = reference::train_step(c.model, weights, {images, labels}, kRate);
   if (c.momentum == 0) return step.parameters;
   for (std::size_t i = 0; i < weights.size(); ++i)
-    arithmetic::reference::momentum_sgd(weights[i], velocity[i], step.gradients[i], {kRate, c.momentum});
+    reference::momentum_sgd(weights[i], velocity[i], step.gradients[i], {kRate, c.momentum});
   return weights;
 }
 
@@ -166,7 +166,7 @@ std::vector<program::Program> programs_of(const Case& c) {
 int run_case(Case& c, unsigned seed) {
   std::vector<std::string> names;
   for (int d = 0; d < c.devices; ++d) names.push_back("cpu:" + std::to_string(d));
-  auto devices = device::cpu::make_cpu_devices({.names = names, .threads = c.threads, .bind = false});
+  auto devices = cpu::make_cpu_devices({.names = names, .threads = c.threads, .bind = false});
   Pace pace;
   pace.state = seed;
   for (auto& device : devices) device = std::make_unique<DawdlingDevice>(std::move(device), pace);
@@ -179,7 +179,7 @@ int run_case(Case& c, unsigned seed) {
                  .shard_optimizer = c.shard,
                  .smallest_group = c.group});
   const Examples examples(c.random);
-  Weights weights = arithmetic::reference::initial_parameters(c.model, seed), velocity;
+  Weights weights = reference::initial_parameters(c.model, seed), velocity;
   for (const std::vector<float>& tensor : weights) velocity.emplace_back(tensor.size(), 0.0f);
   runner.upload(weights);
   for (const std::size_t batch : c.batches) {

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "device/cpu/cpu_device.h"
+#include "cpu/cpu_device.h"
 #include "device/faulty_device.h"
 #include "program/compile.h"
 #include "run/runner.h"
@@ -94,7 +94,7 @@ struct Trial {
       int count, const std::optional<device::Drill>& drill) {
     std::vector<std::string> names;
     for (int d = 0; d < count; ++d) names.push_back("cpu:" + std::to_string(d));
-    auto devices = device::cpu::make_cpu_devices({.names = names, .threads = 1, .bind = false});
+    auto devices = cpu::make_cpu_devices({.names = names, .threads = 1, .bind = false});
     if (drill) devices[1] = device::make_faulty(std::move(devices[1]), *drill, nullptr);
     return devices;
   }

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/same_bits_for_test.h"
-#include "device/cpu/cpu_device.h"
+#include "cpu/cpu_device.h"
 #include "program/compile.h"
 
 namespace lockstep::run {
@@ -52,7 +52,7 @@ struct Setting {
   }
 
   Weights after_steps(const Program& program, int steps = 2) const {
-    const auto device = device::cpu::make_cpu_device({.threads = 2});
+    const auto device = cpu::make_cpu_device({.threads = 2});
     Runner runner(*device, program, {.most_examples = kExamples});
     runner.upload(weights);
     for (int i = 0; i < steps; ++i) runner.step({{pixels.data(), labels.data(), order}, 0.1f});
@@ -116,7 +116,7 @@ TEST(Runner, RunsAHandWrittenList) {
   p.sums = {{6, 11, 2}, {7, 8, 3}};
   const std::vector<std::uint8_t> pixels{255, 0, 255, 255}, labels{0, 0, 0, 0};
   const std::vector<std::uint32_t> order{0, 1, 2, 3};
-  const auto device = device::cpu::make_cpu_device({.threads = 1});
+  const auto device = cpu::make_cpu_device({.threads = 1});
   Runner runner(*device, p, {.most_examples = 4});
   runner.upload({{0.5f, -1.0f}, {0.25f, 0.5f}});
   runner.step({{pixels.data(), labels.data(), order}, 1.0f});
@@ -127,7 +127,7 @@ TEST(Runner, RunsAHandWrittenList) {
 
 TEST(Runner, ACheckStopsTheStepBeforeTheUpdate) {
   const Setting setting;
-  const auto device = device::cpu::make_cpu_device({.threads = 2});
+  const auto device = cpu::make_cpu_device({.threads = 2});
   Runner runner(*device, program::compile_training(small_model()), {.most_examples = kExamples});
   Weights weights = setting.weights;
   weights.back()[0] = std::numeric_limits<float>::infinity();

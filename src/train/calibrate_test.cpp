@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "device/cpu/cpu_device.h"
-#include "device/cpu/kernels.h"
+#include "cpu/cpu_device.h"
+#include "cpu/kernels.h"
 #include "device/faulty_device.h"
 #include "device/passing_on.h"
 #include "model/zoo.h"
@@ -27,7 +27,7 @@ const Job kJob{.model = model::zoo_model("mlp"), .batch = 64};
 struct Crew {
   std::unique_ptr<run::Crew> crew;
   explicit Crew(const std::string& second, device::Drill drill = {.kind = device::Drill::Kind::slow}) {
-    auto devices = device::cpu::make_cpu_devices({.names = {"cpu:0", second}, .threads = 1, .bind = false});
+    auto devices = cpu::make_cpu_devices({.names = {"cpu:0", second}, .threads = 1, .bind = false});
     devices[1] = device::make_faulty(std::move(devices[1]), drill, nullptr);
     crew = std::make_unique<run::Crew>(std::move(devices), run::Crew::Options{.share_cores = true});
   }
@@ -40,8 +40,8 @@ TEST(Calibrate, DevicesThatAreAlikeNeedNoMeasurement) {
 
 TEST(Calibrate, DevicesOfOneKindAndOtherModelsAreMeasured) {
   std::vector<std::unique_ptr<device::Device>> devices;
-  for (const device::cpu::Kernels* kernels : device::cpu::usable_kernels())
-    devices.push_back(device::cpu::make_cpu_device(
+  for (const cpu::Kernels* kernels : cpu::usable_kernels())
+    devices.push_back(cpu::make_cpu_device(
         {.name = fmt::format("cpu:{}", devices.size()), .threads = 1, .target = std::string(kernels->name)}));
   if (devices.size() < 2) GTEST_SKIP() << "this CPU has one set of kernels";
   const std::size_t count = devices.size();
@@ -79,7 +79,8 @@ class RestingDevice final : public device::PassingDevice {
     bool run(std::size_t segment, const device::StepInput& input, device::Watcher& watcher) override {
       const auto begin = std::chrono::steady_clock::now();
       const bool finished = PassingExecutable::run(segment, input, watcher);
-      std::this_thread::sleep_for(std::chrono::milliseconds(20) + 9 * (std::chrono::steady_clock::now() - begin));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20) +
+                                  9 * (std::chrono::steady_clock::now() - begin));
       return finished;
     }
   };
@@ -89,7 +90,7 @@ class RestingDevice final : public device::PassingDevice {
 
 TEST(Calibrate, TheFasterDeviceGetsMore) {
   for (const std::size_t slow : {0U, 1U}) {
-    auto devices = device::cpu::make_cpu_devices({.names = {"cpu:0", "cpu:1"}, .threads = 1, .bind = false});
+    auto devices = cpu::make_cpu_devices({.names = {"cpu:0", "cpu:1"}, .threads = 1, .bind = false});
     devices[slow] = std::make_unique<RestingDevice>(std::move(devices[slow]));
     run::Crew crew(std::move(devices), {.share_cores = true});
     const std::vector<double> shares = shares_for(crew, kJob, {}, pictures(64));

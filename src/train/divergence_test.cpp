@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/same_bits_for_test.h"
-#include "device/cpu/cpu_device.h"
+#include "cpu/cpu_device.h"
 #include "model/zoo.h"
 #include "program/compile.h"
 
@@ -24,7 +24,7 @@ struct Setting {
   std::vector<std::uint8_t> pixels = std::vector<std::uint8_t>(kExamples * kPixels, 0),
                             labels = std::vector<std::uint8_t>(kExamples, 3);
   std::vector<std::uint32_t> order;
-  std::unique_ptr<device::Device> device = device::cpu::make_cpu_device({.threads = 2});
+  std::unique_ptr<device::Device> device = cpu::make_cpu_device({.threads = 2});
   model::Model model = model::lenet();
   Weights weights = initial_weights(model, 1);
 
@@ -120,7 +120,7 @@ TEST(Divergence, FindsASumThatOverflowsAtWhicheverOwner) {
   Setting setting;
   const program::exchange::Kind& kind = program::exchange::kind_named("sharded");
   std::vector<std::unique_ptr<device::Device>> devices =
-      device::cpu::make_cpu_devices({.names = {"cpu:0", "cpu:1", "cpu:2"}, .threads = 1, .bind = false});
+      cpu::make_cpu_devices({.names = {"cpu:0", "cpu:1", "cpu:2"}, .threads = 1, .bind = false});
   run::Crew crew(std::move(devices), {.share_cores = true});
   std::vector<program::Program> programs;
   for (int device = 0; device < 3; ++device)

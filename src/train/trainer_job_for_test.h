@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "device/cpu/cpu_device.h"
+#include "cpu/cpu_device.h"
 #include "train/trainer.h"
 
 namespace lockstep::train {
@@ -40,7 +40,7 @@ inline std::unique_ptr<run::Crew> make_crew(int devices, int threads = 1) {
   std::vector<std::string> names;
   for (int d = 0; d < devices; ++d) names.push_back("cpu:" + std::to_string(d));
   return std::make_unique<run::Crew>(
-      device::cpu::make_cpu_devices({.names = names, .threads = threads, .bind = false}),
+      cpu::make_cpu_devices({.names = names, .threads = threads, .bind = false}),
       run::Crew::Options{.share_cores = true});
 }
 

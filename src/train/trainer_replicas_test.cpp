@@ -55,7 +55,7 @@ class WrongDevice final : public device::PassingDevice {
 std::unique_ptr<run::Crew> crew_with_wrong(int devices, std::int64_t step) {
   std::vector<std::string> names;
   for (int d = 0; d < devices; ++d) names.push_back("cpu:" + std::to_string(d));
-  auto made = device::cpu::make_cpu_devices({.names = names, .threads = 1, .bind = false});
+  auto made = cpu::make_cpu_devices({.names = names, .threads = 1, .bind = false});
   made[1] = std::make_unique<WrongDevice>(std::move(made[1]), step);
   return std::make_unique<run::Crew>(std::move(made), run::Crew::Options{.share_cores = true});
 }

@@ -5,16 +5,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "arithmetic/reference/evaluate.h"
-#include "arithmetic/reference/step.h"
 #include "base/error.h"
 #include "base/refusal_for_test.h"
 #include "base/same_bits_for_test.h"
 #include "base/strange_floats_for_test.h"
+#include "cpu/cpu_device.h"
 #include "data/shuffle.h"
-#include "device/cpu/cpu_device.h"
 #include "device/faulty_device.h"
 #include "device/passing_on.h"
+#include "reference/evaluate.h"
+#include "reference/step.h"
 #include "train/trainer_job_for_test.h"
 
 namespace lockstep::train {
@@ -30,16 +30,15 @@ std::vector<float> images_of(const data::Dataset& set, std::span<const std::uint
 
 // Epochs of shuffled minibatches of 32, 32, 32 and 4, in plain loops.
 Weights reference_run() {
-  std::vector<arithmetic::reference::Tensor> weights =
-      arithmetic::reference::initial_parameters(kJob.model, kJob.seed);
+  std::vector<reference::Tensor> weights = reference::initial_parameters(kJob.model, kJob.seed);
   for (std::uint32_t epoch = 1; epoch <= 3; ++epoch) {
     const std::vector<std::uint32_t> order = data::epoch_order(kJob.seed, epoch, 100);
     for (std::size_t first = 0; first < 100; first += 32) {
       const std::span examples = std::span(order).subspan(first, std::min<std::size_t>(32, 100 - first));
       std::vector<std::uint8_t> labels;
       for (const std::uint32_t e : examples) labels.push_back(kData.train.labels[e]);
-      weights = arithmetic::reference::train_step(
-                    kJob.model, weights, {images_of(kData.train, examples), labels}, kJob.learning_rate)
+      weights = reference::train_step(kJob.model, weights, {images_of(kData.train, examples), labels},
+                                      kJob.learning_rate)
                     .parameters;
     }
   }
@@ -50,7 +49,7 @@ TEST(Trainer, EqualsTheNaiveLoopForEveryThreadCountAndOrder) {
   const std::string expected = to_hex(hash_of(reference_run()));
   for (const int threads : {1, 2, 5}) {
     for (const device::Order order : {device::Order::pack, device::Order::layer}) {
-      const auto device = device::cpu::make_cpu_device({.threads = threads});
+      const auto device = cpu::make_cpu_device({.threads = threads});
       EXPECT_EQ(to_hex(hash_of(train(kJob, kData, *device, {.machine = {.order = order}}).weights)), expected)
           << threads;
     }
@@ -71,7 +70,7 @@ struct Setter : Observer {
 
 TEST(Trainer, FloatingPointEnvironmentsOfTheHostChangeNothing) {
   const StrangeFloats as_it_was{"as it was"};
-  const auto device = device::cpu::make_cpu_device({.threads = 2});
+  const auto device = cpu::make_cpu_device({.threads = 2});
   Setter plain(as_it_was);
   const TrainResult expected = train(kJob, kData, *device, {}, {.observers = {&plain}});
   EXPECT_THAT(expected.weights, SameBits(reference_run()));
@@ -81,7 +80,7 @@ TEST(Trainer, FloatingPointEnvironmentsOfTheHostChangeNothing) {
     std::vector<TrainResult> results;
     {
       const InStrangeFloats strange(floats);
-      const auto own = device::cpu::make_cpu_device({.threads = 2});
+      const auto own = cpu::make_cpu_device({.threads = 2});
       results.push_back(train(kJob, kData, *own, {}, {.observers = {&from_start}}));
       EXPECT_TRUE(strange.unchanged());
     }
@@ -102,12 +101,12 @@ TEST(Trainer, FloatingPointEnvironmentsOfTheHostChangeNothing) {
 }
 
 TEST(Trainer, EvaluationCountsWhatTheNaiveTwinCounts) {
-  const auto device = device::cpu::make_cpu_device({.threads = 2});
+  const auto device = cpu::make_cpu_device({.threads = 2});
   const TrainResult result = train(kJob, kData, *device);
   std::vector<std::uint32_t> all(50);
   for (std::uint32_t i = 0; i < 50; ++i) all[i] = i;
-  const auto expected = arithmetic::reference::evaluate(kJob.model, result.weights,
-                                                        {images_of(kData.test, all), kData.test.labels});
+  const auto expected =
+      reference::evaluate(kJob.model, result.weights, {images_of(kData.test, all), kData.test.labels});
   EXPECT_EQ(result.epochs.back().test_correct, expected.correct);
   EXPECT_THAT(result.epochs.back().test_loss, SameBits(expected.loss));
   EXPECT_EQ(result.epochs.back().test_examples, 50);
@@ -122,14 +121,14 @@ TEST(Trainer, EvaluationWeighsItsPartsByTheirExamples) {
   std::vector<std::uint32_t> all(set.size());
   for (std::uint32_t i = 0; i < all.size(); ++i) all[i] = i;
   const auto twin = [&](std::size_t first, std::size_t count) {
-    return arithmetic::reference::evaluate(
+    return reference::evaluate(
         kJob.model, weights,
         {images_of(set, std::span(all).subspan(first, count)), std::span(set.labels).subspan(first, count)});
   };
   const auto whole = twin(0, kPart), rest = twin(kPart, kRest);
   const double loss = (static_cast<double>(whole.loss) * kPart + static_cast<double>(rest.loss) * kRest) /
                       static_cast<double>(kPart + kRest);
-  const auto device = device::cpu::make_cpu_device({.threads = 2});
+  const auto device = cpu::make_cpu_device({.threads = 2});
   run::Crew crew({device.get()});
   const Evaluation found = Evaluator(crew, kJob.model, set).evaluate(weights);
   EXPECT_THAT(found.loss, SameBits(static_cast<float>(loss)));
@@ -148,7 +147,7 @@ struct Recorder : Observer {
 
 TEST(Trainer, TellsItsObserversEveryStepAndEpoch) {
   Recorder recorder;
-  const auto device = device::cpu::make_cpu_device({.threads = 1});
+  const auto device = cpu::make_cpu_device({.threads = 1});
   train(kJob, kData, *device, {}, {.observers = {&recorder}});
   EXPECT_EQ(recorder.starts, 1);
   ASSERT_EQ(recorder.steps.size(), 12U);
@@ -166,7 +165,7 @@ TEST(Trainer, TellsItsObserversEveryStepAndEpoch) {
 
 TEST(Trainer, StopsAtAStepBoundaryAndKeepsTheWeights) {
   int asked = 0;
-  const auto device = device::cpu::make_cpu_device({.threads = 1});
+  const auto device = cpu::make_cpu_device({.threads = 1});
   const TrainResult result = train(kJob, kData, *device, {.stop = [&] { return ++asked > 5; }});
   EXPECT_TRUE(result.interrupted);
   EXPECT_EQ(result.epochs.size(), 1U);
@@ -179,7 +178,7 @@ TEST(Trainer, StopsAtAStepBoundaryAndKeepsTheWeights) {
 TEST(Trainer, ADivergingRunNamesStepLayerAndExample) {
   Job job = kJob;
   job.learning_rate = 1e30f;
-  const auto device = device::cpu::make_cpu_device({.threads = 2});
+  const auto device = cpu::make_cpu_device({.threads = 2});
   try {
     train(job, kData, *device);
     FAIL() << "it stayed finite";
@@ -207,7 +206,7 @@ class FullDevice final : public device::PassingDevice {
 TEST(Trainer, ADivergingRunIsOneAlsoWhereNobodyCanLook) {
   Job job = kJob;
   job.learning_rate = 1e30f;
-  const auto inner = device::cpu::make_cpu_device({.threads = 1});
+  const auto inner = cpu::make_cpu_device({.threads = 1});
   FullDevice device(*inner);
   EXPECT_THAT(refusal_of(Fault::diverged, [&] { train(job, kData, device); }),
               testing::MatchesRegex("step [0-9]+: the loss or a gradient is not finite \\(where it begins is "
@@ -291,7 +290,7 @@ TEST(Trainer, RecordsAHashOfEveryParameterAfterEveryStep) {
 // Parameter i is hashed by device i mod k, so a replica that goes wrong shows in its own columns.
 TEST(Trainer, TheRecordIsOfTheReplicaThatHashes) {
   const auto hashes_with_flip_on = [](const std::string& name) {
-    auto devices = device::cpu::make_cpu_devices({.names = {"cpu:0", "cpu:1"}, .threads = 1, .bind = false});
+    auto devices = cpu::make_cpu_devices({.names = {"cpu:0", "cpu:1"}, .threads = 1, .bind = false});
     for (auto& device : devices) {
       if (device->name() == name)
         device =
@@ -331,7 +330,7 @@ TEST(Trainer, TracesComputeExchangeAndWaitOfEveryDevice) {
 }
 
 TEST(Trainer, RefusesDataThatDoesNotFitTheModel) {
-  const auto device = device::cpu::make_cpu_device({.threads = 1});
+  const auto device = cpu::make_cpu_device({.threads = 1});
   Job job = kJob;
   job.model.input = {1, 8, 8};
   EXPECT_THROW(train(job, kData, *device), Error);

@@ -1,7 +1,7 @@
 // The cores of a machine without hwloc: one, to which no thread is bound.
-#include "device/cpu/cores.h"
+#include "cpu/cores.h"
 
-namespace lockstep::device::cpu {
+namespace lockstep::cpu {
 
 struct Cores::Topology {};
 
@@ -17,4 +17,4 @@ void Cores::try_to_bind(int) const noexcept {}
 std::unique_ptr<ThreadPlace> Cores::bind_for_now(int) const { return nullptr; }
 void Cores::unbind() const noexcept {}
 
-}  // namespace lockstep::device::cpu
+}  // namespace lockstep::cpu

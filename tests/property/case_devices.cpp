@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "device/cpu/cpu_device.h"
+#include "cpu/cpu_device.h"
 
 namespace lockstep::property {
 
@@ -33,7 +33,7 @@ CaseDevices::CaseDevices(const Case& c) : all_(static_cast<std::size_t>(c.device
     gpus_.push_back(all_[d] != nullptr);
   }
   if (names.empty()) return;
-  own_ = device::cpu::make_cpu_devices({.names = names, .threads = c.threads, .bind = false});
+  own_ = cpu::make_cpu_devices({.names = names, .threads = c.threads, .bind = false});
   auto next = own_.begin();
   for (device::Device*& device : all_) {
     if (device == nullptr) device = (next++)->get();

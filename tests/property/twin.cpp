@@ -4,8 +4,8 @@
 #include <bit>
 #include <cmath>
 
-#include "arithmetic/reference/step.h"
-#include "arithmetic/reference/update.h"
+#include "reference/step.h"
+#include "reference/update.h"
 
 namespace lockstep::property {
 namespace {
@@ -77,7 +77,7 @@ device::StepInput Examples::input(int count) const {
 Twin::Twin(const Case& c)
     : model_(model_of(c)),
       momentum_(c.momentum != 0),
-      weights_(arithmetic::reference::initial_parameters(model_, static_cast<std::uint64_t>(c.seed))) {
+      weights_(reference::initial_parameters(model_, static_cast<std::uint64_t>(c.seed))) {
   Numbers16 random(c.seed);
   for (Tensor& w : weights_) {
     Tensor& v = velocity_.emplace_back(w.size(), 0.0f);
@@ -107,13 +107,12 @@ bool Twin::step(const Examples& set, int count) {
       images.push_back(static_cast<float>(set.pixels[e * set.picture + p]) / 255.0f);
     labels.push_back(set.labels[e]);
   }
-  const auto step = arithmetic::reference::train_step(model_, weights_, {images, labels}, kLearningRate);
+  const auto step = reference::train_step(model_, weights_, {images, labels}, kLearningRate);
   loss_ = step.loss;
   if (!std::isfinite(step.loss) || !finite(step.gradients)) return false;
   look_at(step.gradients);
   for (std::size_t i = 0; momentum_ && i < weights_.size(); ++i)
-    arithmetic::reference::momentum_sgd(weights_[i], velocity_[i], step.gradients[i],
-                                        {kLearningRate, kMomentum});
+    reference::momentum_sgd(weights_[i], velocity_[i], step.gradients[i], {kLearningRate, kMomentum});
   if (!momentum_) weights_ = step.parameters;
   look_at(weights_);
   return true;

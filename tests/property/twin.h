@@ -3,13 +3,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "arithmetic/reference/chain.h"
 #include "device/device.h"
 #include "property/case.h"
+#include "reference/chain.h"
 
 namespace lockstep::property {
 
-using arithmetic::reference::Tensor;
+using reference::Tensor;
 
 constexpr float kLearningRate = 0.1f, kMomentum = 0.9f;
 

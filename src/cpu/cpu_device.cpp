@@ -1,0 +1,86 @@
+#include "cpu/cpu_device.h"
+
+#include <algorithm>
+
+#include "cpu/cpu_executable.h"
+#include "cpu/probe.h"
+
+namespace lockstep::cpu {
+namespace {
+
+class CpuDevice : public device::Device {
+ public:
+  explicit CpuDevice(const CpuOptions& options)
+      : name_(options.name),
+        kernels_(choose_kernels(options.target)),
+        cores_(options.cores),
+        first_core_(options.first_core),
+        shares_cores_(options.shares_cores),
+        team_({.threads = options.threads > 0 ? options.threads : usable_cores(),
+               .name = options.name,
+               .spin = !options.shares_cores,
+               .on_start = [this](int thread) { begin_thread(thread); },
+               .timeout = options.timeout,
+               .on_stuck = options.on_stuck}),
+        workspaces_(options.workspaces ? options.workspaces : std::make_shared<WorkspacePool>(team_.size())) {
+    team_.run([this](int) { probe_arithmetic(kernels_, name_); });
+  }
+
+  std::string name() const override { return name_; }
+  std::string model() const override { return std::string(kernels_.name); }
+  std::unique_ptr<device::Executable> load(const program::Program& program,
+                                           const device::LoadOptions& options) override {
+    return std::make_unique<CpuExecutable>(program, options, kernels_, team_, *workspaces_, shares_cores_);
+  }
+  std::unique_ptr<device::ThreadPlace> adopt_thread() override {
+    return cores_ ? cores_->bind_for_now(first_core_) : nullptr;
+  }
+  bool reaches(const device::Device&) const override { return false; }  // the host's memory is everybody's
+  void copy(std::span<const float> from, std::span<float> to) override {
+    std::ranges::copy(from, to.begin());
+  }
+
+ private:
+  void begin_thread(int thread) {
+    if (cores_ && !shares_cores_) cores_->try_to_bind(first_core_ + thread);
+  }
+
+  const std::string name_;
+  const Kernels& kernels_;
+  const std::shared_ptr<const Cores> cores_;
+  const int first_core_;
+  const bool shares_cores_;
+  ThreadTeam team_;
+  const std::shared_ptr<WorkspacePool> workspaces_;
+};
+
+}  // namespace
+
+std::unique_ptr<device::Device> make_cpu_device(const CpuOptions& options) {
+  return std::make_unique<CpuDevice>(options);
+}
+
+std::vector<std::unique_ptr<device::Device>> make_cpu_devices(const CpuTeamOptions& options) {
+  const int cores = usable_cores(), count = static_cast<int>(options.names.size());
+  const int threads = threads_of_each(count + options.others, options.threads);
+  const bool enough = !share_cores(count + options.others, threads);
+  CpuOptions each{.threads = threads,
+                  .target = options.target,
+                  .timeout = options.timeout,
+                  .on_stuck = options.on_stuck,
+                  .shares_cores = !enough};
+  // One device leaves its threads to the system: other programs may be using the first cores.
+  if (options.bind && count > 1) each.cores = std::make_shared<const Cores>();
+  if (each.cores && each.cores->count() < std::min(cores, count * threads)) each.cores = nullptr;
+  each.workspaces =
+      std::make_shared<WorkspacePool>(std::min(cores, count * threads), enough ? nullptr : each.cores);
+  std::vector<std::unique_ptr<device::Device>> devices;
+  for (int device = 0; device < count; ++device) {
+    each.name = options.names[static_cast<std::size_t>(device)];
+    each.first_core = enough ? device * threads : device % cores;
+    devices.push_back(make_cpu_device(each));
+  }
+  return devices;
+}
+
+}  // namespace lockstep::cpu

@@ -1,0 +1,179 @@
+#include "cpu/kernels.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "arithmetic/tree.h"
+#include "base/aligned_buffer.h"
+#include "base/error.h"
+#include "base/same_bits_for_test.h"
+#include "reference/update.h"
+
+namespace lockstep::cpu {
+namespace {
+
+std::uint32_t bits(float v) { return std::bit_cast<std::uint32_t>(v); }
+
+// Runs a check on every row this processor has.
+template <class Check>
+void for_each_row(Check check) {
+  for (const Kernels* row : usable_kernels()) {
+    SCOPED_TRACE(std::string(row->name));
+    check(*row);
+  }
+}
+
+TEST(Kernels, ThisProcessorHasARow) { EXPECT_FALSE(usable_kernels().empty()); }
+
+TEST(Kernels, AreChosenByName) {
+  EXPECT_EQ(&choose_kernels(""), usable_kernels().front());
+  for (const Kernels* row : usable_kernels()) EXPECT_EQ(&choose_kernels(row->name), row);
+  try {
+    choose_kernels("avx3");
+    FAIL() << "an unknown name was taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::usage);
+    EXPECT_NE(std::string(error.what()).find(usable_kernels().front()->name), std::string::npos);
+  }
+}
+
+TEST(Kernels, EveryByteBecomesTheCorrectlyRoundedQuotient) {
+  for_each_row([](const Kernels& row) {
+    for (const int pixels : {1, 16, 19}) {
+      std::vector<std::vector<std::uint8_t>> pictures;
+      std::vector<const std::uint8_t*> examples;
+      for (int e = 0; e < kPack; ++e) {
+        std::vector<std::uint8_t>& picture = pictures.emplace_back();
+        for (int p = 0; p < pixels; ++p) picture.push_back(static_cast<std::uint8_t>(e * 16 + p));
+      }
+      for (const auto& picture : pictures) examples.push_back(picture.data());
+      AlignedBuffer<float> to(static_cast<std::size_t>(pixels) * kPack);
+      row.load_pixels(examples.data(), pixels, to.data());
+      for (std::size_t p = 0; p < static_cast<std::size_t>(pixels); ++p) {
+        for (std::size_t e = 0; e < kPack; ++e) {
+          EXPECT_EQ(bits(to[p * kPack + e]), bits(static_cast<float>(pictures[e][p]) / 255.0f));
+        }
+      }
+    }
+  });
+}
+
+TEST(Kernels, LaneTreeOfAStageIsTheScalarTree) {
+  for_each_row([](const Kernels& row) {
+    std::mt19937 random(7);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    AlignedBuffer<float> stage(kStageElements * kPack), values(kStageElements);
+    for (float& v : stage.span()) v = uniform(random);
+    for (const int elements : {1, 7, 16, 25, 32}) {
+      std::vector<float> to(16 * 40, -2.0f);
+      row.lane_tree({stage.data(), 16, elements, values.data(), to.data(), 40});
+      for (int e = 0; e < 16 * 40; ++e) {
+        const int channel = e / 40, element = e % 40, place = channel * elements + element;
+        std::array<float, kPack> lanes{};
+        for (int lane = 0; lane < kPack; ++lane) {
+          lanes[static_cast<std::size_t>(lane)] =
+              stage[static_cast<std::size_t>(place % kStageElements * kPack + lane)];
+        }
+        const float expected = element < elements ? arithmetic::lane_tree(lanes) : -2.0f;
+        ASSERT_EQ(bits(to[static_cast<std::size_t>(e)]), bits(expected)) << elements << " elements, " << e;
+      }
+    }
+  });
+}
+
+TEST(Kernels, JoinsInOrderAtEveryLengthAndOffset) {
+  for_each_row([](const Kernels& row) {
+    std::vector<float> values(70), first(100), second(100), to(100, -1.0f);
+    for (std::size_t i = 0; i < 100; ++i) {
+      first[i] = std::ldexp(1.0f, static_cast<int>(i % 30));
+      second[i] = -first[i];
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0x1.8p-1f / static_cast<float>(i + 1);
+    JoinTarget target;
+    target.joins = 2;
+    target.sums = {first.data(), second.data()};
+    target.destination = to.data();
+    for (const std::size_t count : {1U, 7U, 16U, 33U, 70U}) {
+      std::ranges::fill(to, -1.0f);
+      row.join_row(values.data(), 9, count, target);
+      for (std::size_t i = 0; i < 100; ++i) {
+        const bool inside = i >= 9 && i < 9 + count;
+        EXPECT_THAT(to[i], SameBits(inside ? second[i] + (first[i] + values[i - 9]) : -1.0f)) << i;
+      }
+    }
+  });
+}
+
+TEST(Kernels, FiniteMeansNoNanAndNoInfinityAnywhere) {
+  for_each_row([](const Kernels& row) {
+    std::vector<float> values(37, 3e38f);
+    EXPECT_TRUE(row.all_finite(values.data(), values.size()));
+    for (const float bad : {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+                            std::numeric_limits<float>::quiet_NaN()}) {
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        std::vector<float> broken = values;
+        broken[i] = bad;
+        EXPECT_FALSE(row.all_finite(broken.data(), broken.size())) << i;
+      }
+    }
+  });
+}
+
+TEST(Kernels, SgdFusesEveryElement) {
+  for_each_row([](const Kernels& row) {
+    std::mt19937 random(3);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    std::vector<float> weights(45), gradient(45), expected(45);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      weights[i] = uniform(random);
+      gradient[i] = uniform(random);
+      expected[i] = std::fma(-0.3f, gradient[i], weights[i]);
+    }
+    row.sgd(weights.data(), gradient.data(), weights.size(), 0.3f);
+    EXPECT_THAT(weights, SameBits(expected));
+  });
+}
+
+TEST(Kernels, MomentumFusesEveryElement) {
+  for_each_row([](const Kernels& row) {
+    std::mt19937 random(4);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    std::vector<float> weights(45), velocity(45), gradient(45);
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      weights[i] = uniform(random);
+      velocity[i] = uniform(random);
+      gradient[i] = uniform(random);
+    }
+    std::vector<float> expected_weights = weights, expected_velocity = velocity;
+    reference::momentum_sgd(expected_weights, expected_velocity, gradient, {0.3f, 0.9f});
+    row.momentum_sgd(weights.data(), velocity.data(), gradient.data(), weights.size(), {0.3f, 0.9f});
+    EXPECT_THAT(weights, SameBits(expected_weights));
+    EXPECT_THAT(velocity, SameBits(expected_velocity));
+  });
+}
+
+TEST(Kernels, ReluKeepsNanAndMakesEveryZeroPositive) {
+  for_each_row([](const Kernels& row) {
+    AlignedBuffer<float> x(16), y(16);
+    x[0] = -0.0f;
+    x[1] = std::numeric_limits<float>::quiet_NaN();
+    x[2] = -1;
+    x[3] = 2;
+    x[4] = -std::numeric_limits<float>::denorm_min();
+    x[5] = std::numeric_limits<float>::denorm_min();
+    row.relu(x.data(), y.data(), 16);
+    EXPECT_EQ(bits(y[0]), 0U);
+    EXPECT_TRUE(std::isnan(y[1]));
+    EXPECT_EQ(bits(y[2]), 0U);
+    EXPECT_THAT(y[3], SameBits(2.0f));
+    EXPECT_EQ(bits(y[4]), 0U);
+    EXPECT_EQ(bits(y[5]), 1U) << "denormals are kept";
+  });
+}
+
+}  // namespace
+}  // namespace lockstep::cpu

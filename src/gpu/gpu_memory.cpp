@@ -1,0 +1,211 @@
+#include "gpu/gpu_memory.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+
+namespace lockstep::gpu {
+namespace {
+
+using program::Role;
+
+constexpr std::size_t kFloat = sizeof(float);
+constexpr std::size_t kPartFloats = kPartAlignment / kFloat;
+constexpr auto kPack = static_cast<std::size_t>(arithmetic::kPack);
+
+std::size_t aligned(std::size_t floats) { return (floats + kPartFloats - 1) / kPartFloats * kPartFloats; }
+
+constexpr const char* kRemedy = "use a smaller --batch or more devices";
+constexpr const char* kEvaluationRemedy = "use a device that has more";
+
+std::string megabytes(std::size_t bytes) {
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+// What else a program has loaded there counts, too: an evaluation before its training.
+std::string what_is_free(const Driver& driver) {
+  return fmt::format("{} has {} of its {} of memory free", driver.facts().name,
+                     megabytes(driver.free_memory()), megabytes(driver.facts().memory));
+}
+
+// Of a buffer that has a place for every pack of a group.
+std::size_t bytes_by_pack(const program::Buffer& buffer) {
+  switch (buffer.role) {
+    case Role::activation:
+      return buffer.elements * kPack * kFloat;
+    case Role::mask:
+      return buffer.elements / 4 * kPack;
+    case Role::labels:
+      return kPack;
+    default:
+      return 0;
+  }
+}
+
+// Sum after sum, then the parameters that nobody trains: evaluation has them.
+std::size_t stretch_floats_of(const program::Program& program) {
+  std::size_t floats = 0;
+  const auto add = [&](program::BufferId id) {
+    floats += aligned(program.buffers[static_cast<std::size_t>(id)].elements);
+  };
+  for (const program::Sum& sum : program.sums) add(sum.gradient);
+  for (const program::BufferId id : program.parameters) {
+    if (std::ranges::find(program.sums, id, &program::Sum::parameter) == program.sums.end()) add(id);
+  }
+  return floats;
+}
+
+}  // namespace
+
+struct GpuMemory::Need {
+  const char* what = "";
+  const char* remedy = "";
+  std::array<std::size_t, kClasses> bytes{};
+  std::size_t total = 0, largest = 0;
+
+  std::string text() const {
+    return fmt::format("{} needs {} ({}); {}", what, megabytes(total), classes(), remedy);
+  }
+  std::string classes() const {
+    constexpr std::array<const char*, kClasses> kNames{"activations", "parameters, gradients and velocities",
+                                                       "partial sums", "what others send", "scratch"};
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < kClasses; ++i) {
+      if (bytes[i] > 0) parts.push_back(fmt::format("{} {}", kNames[i], megabytes(bytes[i])));
+    }
+    return fmt::format("{}", fmt::join(parts, ", "));
+  }
+};
+
+GpuMemory::GpuMemory(Driver& driver, const program::Program& program, const MemorySizes& sizes)
+    : driver_(driver), program_(program), sizes_(sizes) {
+  if (const std::string text = shortage(driver, program, sizes); !text.empty())
+    throw Error(Fault::device, "{}", text);
+  try {
+    const std::vector<Allocation> all = allocations(program_, sizes_, blocks_);
+    for (const Allocation& each : all) *each.to = driver_.allocate(each.bytes);
+    // OpenCL's drivers may look for room when memory is first used: that is now.
+    const std::byte nothing{};
+    for (const Allocation& each : all) driver_.write(Queue::compute, **each.to, 0, {&nothing, 1});
+    driver_.wait(*driver_.record(Queue::compute));
+  } catch (const Error& error) {  // drivers keep memory back, round up and share it with others
+    throw Error(error.fault(), "{}; {}", error.what(), need_of(program, sizes).text());
+  }
+  plan_stretch();
+  divide_stretches();
+}
+
+void GpuMemory::enlarge_inbox(std::size_t floats) {
+  blocks_.inbox.reset();
+  if (floats * kFloat > driver_.free_memory())
+    throw Error(Fault::device, "{}, what it receives in an exchange needs {}; {}", what_is_free(driver_),
+                megabytes(floats * kFloat), kRemedy);
+  blocks_.inbox = driver_.allocate(floats * kFloat);
+  sizes_.inbox = floats;
+}
+
+// A velocity that is only a part of a parameter's lies where that part does.
+void GpuMemory::plan_stretch() {
+  stretch_floats_ = stretch_floats_of(program_);
+  std::size_t first = 0;
+  for (const program::Sum& sum : program_.sums) {
+    offsets_.push_back(first);
+    first += aligned(program_.buffers[static_cast<std::size_t>(sum.gradient)].elements);
+  }
+}
+
+std::size_t GpuMemory::room(int sum) const {
+  const program::BufferId gradient = program_.sums[static_cast<std::size_t>(sum)].gradient;
+  return aligned(program_.buffers[static_cast<std::size_t>(gradient)].elements);
+}
+
+std::vector<GpuMemory::Allocation> GpuMemory::allocations(const program::Program& program,
+                                                          const MemorySizes& sizes, Blocks& blocks) {
+  std::vector<Allocation> list;
+  const auto add = [&list](Class of, std::size_t bytes, std::unique_ptr<Memory>& to) {
+    if (bytes > 0) list.push_back({of, bytes, &to});
+  };
+  const auto group = static_cast<std::size_t>(sizes.group), stack = static_cast<std::size_t>(sizes.stack);
+  const auto most_packs = static_cast<std::size_t>(std::max(1, sizes.most_packs));
+  const std::size_t stretch = std::max<std::size_t>(1, stretch_floats_of(program)) * kFloat;
+  add(kParameters, stretch, blocks.parameters);
+  add(kParameters, stretch, blocks.gradients);
+  if (!program.velocities.empty()) add(kParameters, stretch, blocks.velocities);
+
+  blocks.buffers.resize(program.buffers.size());
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    const program::Buffer& buffer = program.buffers[i];
+    add(kActivations, bytes_by_pack(buffer) * group, blocks.buffers[i]);
+    if (buffer.role != Role::partial) continue;
+    const auto id = static_cast<program::BufferId>(i);
+    add(kPartialSums, group * buffer.elements * kFloat, blocks.sums[id]);
+    add(kPartialSums, stack * buffer.elements * kFloat, blocks.stacks[id]);
+  }
+  for (const auto& [id, floats] : sizes.prepared)
+    add(kParameters, floats * kFloat, blocks.buffers[static_cast<std::size_t>(id)]);
+  for (const auto& [id, floats] : sizes.prepared_back)
+    add(kParameters, floats * kFloat, blocks.prepared_back[id]);
+  blocks.scratch.resize(sizes.scratch.size());
+  for (std::size_t use = 0; use < sizes.scratch.size(); ++use)
+    add(kScratch, sizes.scratch[use] * kFloat, blocks.scratch[use]);
+
+  const auto pixels = static_cast<std::size_t>(program.input.elements());
+  add(kActivations, std::max<std::size_t>(1, group * kPack * pixels), blocks.pixels);
+  add(kActivations, most_packs * kPack * sizeof(int), blocks.predicted);
+  add(kScratch, 2 * most_packs * sizeof(int), blocks.schedule);
+  add(kScratch, sizeof(int), blocks.verdict);
+  add(kInbox, sizes.inbox * kFloat, blocks.inbox);
+  return list;
+}
+
+GpuMemory::Need GpuMemory::need_of(const program::Program& program, const MemorySizes& sizes) {
+  const bool trains =
+      std::ranges::any_of(program.sums, [](const program::Sum& s) { return s.parameter >= 0; });
+  Need need{.what = trains ? "the training" : "the evaluation",
+            .remedy = trains ? kRemedy : kEvaluationRemedy};
+  Blocks none;
+  for (const Allocation& each : allocations(program, sizes, none)) {
+    need.bytes[each.of] += each.bytes;
+    need.total += each.bytes;
+    need.largest = std::max(need.largest, each.bytes);
+  }
+  return need;
+}
+
+std::string GpuMemory::shortage(const Driver& driver, const program::Program& program,
+                                const MemorySizes& sizes, double of_free_memory) {
+  const Need need = need_of(program, sizes);
+  const Facts& facts = driver.facts();
+  if (static_cast<double>(need.total) > of_free_memory * static_cast<double>(driver.free_memory()))
+    return fmt::format("{}, {}", what_is_free(driver), need.text());
+  if (need.largest > facts.largest_allocation)
+    return fmt::format("{} gives at most {} of memory at once, {} needs {} ({}); {}", facts.name,
+                       megabytes(facts.largest_allocation), need.what, megabytes(need.largest),
+                       need.classes(), need.remedy);
+  return {};
+}
+
+// Parameters and gradients are parts of their stretches.
+void GpuMemory::divide_stretches() {
+  const auto part = [this](program::BufferId id, const Memory& of, std::size_t first) {
+    blocks_.buffers[static_cast<std::size_t>(id)] =
+        driver_.part(of, first * kFloat, program_.buffers[static_cast<std::size_t>(id)].elements * kFloat);
+  };
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < program_.sums.size(); ++i) {
+    const program::Sum& sum = program_.sums[i];
+    part(sum.gradient, *blocks_.gradients, offsets_[i]);
+    end = offsets_[i] + room(static_cast<int>(i));
+    if (sum.parameter >= 0) part(sum.parameter, *blocks_.parameters, offsets_[i]);
+  }
+  for (const program::BufferId id : program_.parameters) {
+    if (blocks_.buffers[static_cast<std::size_t>(id)]) continue;
+    part(id, *blocks_.parameters, end);
+    end += aligned(program_.buffers[static_cast<std::size_t>(id)].elements);
+  }
+}
+
+}  // namespace lockstep::gpu

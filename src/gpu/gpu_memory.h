@@ -1,0 +1,104 @@
+// The memory of one program on a GPU, planned as a whole before anything is allocated.
+//
+// A device works layer by layer over a group of packs, so an activation has a place for every pack of a
+// group. Parameters, gradients and velocities lie in one stretch each, in the order of the program's sums and
+// with the same offsets, so that one launch can update them all.
+#pragma once
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "device/device.h"
+#include "gpu/driver.h"
+
+namespace lockstep::gpu {
+
+struct MemorySizes {
+  int group = 1;          // packs that are worked on at once
+  int most_packs = 1;     // of a share
+  int stack = 1;          // deepest stack of partial sums
+  std::size_t inbox = 0;  // floats
+  // Floats of prepared parameters: for the way forward, and for the way back where it wants its own.
+  std::map<program::BufferId, std::size_t> prepared = {}, prepared_back = {};
+  std::vector<std::size_t> scratch = {};  // floats, by use
+};
+
+class GpuMemory {
+ public:
+  // Throws Error(device) that names what is needed and what there is, by class, if it does not fit.
+  GpuMemory(Driver& driver, const program::Program& program, const MemorySizes& sizes);
+
+  // Why it does not fit into a part of the memory that is free, or nothing.
+  static std::string shortage(const Driver& driver, const program::Program& program, const MemorySizes& sizes,
+                              double of_free_memory = 1);
+
+  // An activation, mask, labels, parameter, gradient or prepared parameter.
+  const Memory* at(program::BufferId id) const {
+    return blocks_.buffers.at(static_cast<std::size_t>(id)).get();
+  }
+
+  // What the way back reads instead of at(id), where one buffer serves both ways.
+  const Memory* prepared_back(program::BufferId id) const { return blocks_.prepared_back.at(id).get(); }
+
+  // Of a partial sum: what each pack of a group gave, and the stack of subtrees.
+  const Memory* pack_sums(program::BufferId id) const { return blocks_.sums.at(id).get(); }
+  const Memory* stack(program::BufferId id) const { return blocks_.stacks.at(id).get(); }
+
+  // Whole stretches, and where a parameter or gradient begins in them, in floats.
+  const Memory* parameters() const { return blocks_.parameters.get(); }
+  const Memory* gradients() const { return blocks_.gradients.get(); }
+  const Memory* velocities() const { return blocks_.velocities.get(); }
+  std::size_t stretch_floats() const { return stretch_floats_; }
+  std::size_t offset(int sum) const { return offsets_[static_cast<std::size_t>(sum)]; }
+  // Floats from there to the next sum: its own, and the space behind them.
+  std::size_t room(int sum) const;
+
+  const Memory* scratch(std::size_t use) const { return blocks_.scratch.at(use).get(); }
+  const Memory* pixels() const { return blocks_.pixels.get(); }
+  const Memory* predicted() const { return blocks_.predicted.get(); }
+  const Memory* schedule() const { return blocks_.schedule.get(); }
+  const Memory* verdict() const { return blocks_.verdict.get(); }
+  int stack_levels() const { return sizes_.stack; }
+
+  // What others send in an exchange; null: nothing.
+  const Memory* inbox() const { return blocks_.inbox.get(); }
+  std::size_t inbox_floats() const { return sizes_.inbox; }
+  // It was planned smaller. Nobody may use it now. Throws Error(device) with need and have.
+  void enlarge_inbox(std::size_t floats);
+
+ private:
+  // All that is allocated.
+  struct Blocks {
+    std::unique_ptr<Memory> parameters, gradients, velocities;
+    std::vector<std::unique_ptr<Memory>>
+        buffers;  // by buffer; those that are parts of the above go before it
+    std::map<program::BufferId, std::unique_ptr<Memory>> prepared_back, sums, stacks;
+    std::vector<std::unique_ptr<Memory>> scratch;
+    std::unique_ptr<Memory> pixels, predicted, schedule, verdict, inbox;
+  };
+  // What memory is for, as a shortage tells it.
+  enum Class : std::size_t { kActivations, kParameters, kPartialSums, kInbox, kScratch, kClasses };
+  struct Allocation {
+    Class of;
+    std::size_t bytes;  // not 0
+    std::unique_ptr<Memory>* to;
+  };
+
+  // What a program takes, and where in `blocks` each of it belongs. A shortage and the allocation itself are
+  // two readings of this list.
+  static std::vector<Allocation> allocations(const program::Program& program, const MemorySizes& sizes,
+                                             Blocks& blocks);
+  struct Need;
+  static Need need_of(const program::Program& program, const MemorySizes& sizes);
+  void plan_stretch();
+  void divide_stretches();
+
+  Driver& driver_;
+  const program::Program& program_;
+  MemorySizes sizes_;
+  std::vector<std::size_t> offsets_;  // by sum
+  std::size_t stretch_floats_ = 0;
+  Blocks blocks_;
+};
+
+}  // namespace lockstep::gpu

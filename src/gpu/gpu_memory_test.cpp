@@ -1,0 +1,80 @@
+// What a program is said to need is what it allocates, to the byte.
+#include "gpu/gpu_memory.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "base/refusal_for_test.h"
+#include "gpu/bare_driver_for_test.h"
+#include "gpu/launch_plan.h"
+#include "model/zoo.h"
+#include "program/compile.h"
+
+namespace lockstep::gpu {
+namespace {
+
+struct Loaded {
+  const char* name;
+  program::Program program;
+  MemorySizes sizes;
+};
+
+std::vector<Loaded> every_kind() {
+  model::Model fast = model::zoo_model("lenet");
+  fast.convolution = arithmetic::ConvolutionRule::fast;
+  std::vector<Loaded> all;
+  for (const int group : {1, 7}) {
+    const MemorySizes sizes{.group = group, .most_packs = 16, .stack = 5, .inbox = 4321};
+    all.push_back({"a linear model", program::compile_training(model::zoo_model("mlp")), sizes});
+    all.push_back({"fast convolutions", program::compile_training(fast, {.momentum = true}), sizes});
+    all.push_back({"an evaluation", program::compile_evaluation(model::zoo_model("lenet")), sizes});
+  }
+  for (Loaded& each : all) plan_launches(each.program, kLaneStyle, each.sizes);
+  return all;
+}
+
+TEST(GpuMemory, FitsWhereAllOfItFitsAndNotInAByteLess) {
+  for (const Loaded& each : every_kind()) {
+    SCOPED_TRACE(testing::Message() << each.name << " in groups of " << each.sizes.group);
+    BareDriver driver;
+    { const GpuMemory memory(driver, each.program, each.sizes); }
+    const std::size_t total =
+        std::accumulate(driver.allocations.begin(), driver.allocations.end(), std::size_t{0});
+    const std::size_t largest = std::ranges::max(driver.allocations);
+
+    driver.bare_facts.memory = total;
+    driver.bare_facts.largest_allocation = largest;
+    EXPECT_EQ(GpuMemory::shortage(driver, each.program, each.sizes), "");
+    driver.bare_facts.memory = total - 1;
+    EXPECT_NE(GpuMemory::shortage(driver, each.program, each.sizes), "");
+    driver.bare_facts.memory = total;
+    driver.bare_facts.largest_allocation = largest - 1;
+    EXPECT_NE(GpuMemory::shortage(driver, each.program, each.sizes), "");
+  }
+}
+
+TEST(GpuMemory, AShortageAllocatesNothing) {
+  BareDriver driver;
+  driver.bare_facts.memory = 1'000'000;
+  const Loaded each = every_kind().front();
+  const std::string said =
+      refusal_of(Fault::device, [&] { const GpuMemory memory(driver, each.program, each.sizes); });
+  EXPECT_EQ(said.find("bare:0 has 1.0 MB of its 1.0 MB of memory free, the training needs "), 0u) << said;
+  EXPECT_TRUE(driver.allocations.empty());
+}
+
+// A driver may have less to give than it says.
+TEST(GpuMemory, WhereADriverGivesLessTheNeedIsSaid) {
+  BareDriver driver;
+  driver.most_allocations = 3;
+  const Loaded each = every_kind().back();
+  const std::string said =
+      refusal_of(Fault::device, [&] { const GpuMemory memory(driver, each.program, each.sizes); });
+  EXPECT_EQ(said.find("bare:0: no more memory; the evaluation needs "), 0u) << said;
+  EXPECT_NE(said.find(" (activations "), std::string::npos) << said;
+}
+
+}  // namespace
+}  // namespace lockstep::gpu

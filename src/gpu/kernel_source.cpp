@@ -1,0 +1,48 @@
+#include "gpu/kernel_source.h"
+
+#include <fmt/format.h>
+
+#include "gpu/kernels/winograd_constants_text.h"
+
+namespace lockstep::gpu {
+
+// Generated from the files of the same names.
+extern const char* const kPreludeText;
+extern const char* const kArgumentsText;
+extern const char* const kElementaryWordsText;
+extern const char* const kElementaryText;
+extern const char* const kSmallText;
+extern const char* const kTileText;
+extern const char* const kGradientText;
+extern const char* const kWinogradText;
+
+namespace {
+
+std::string define(std::string_view name, int value) { return fmt::format("#define {} {}\n", name, value); }
+
+// `text` once more, with another meaning of `name`.
+std::string with(std::string_view name, int value, std::string_view text) {
+  return fmt::format("{}{}\n#undef {}\n", define(name, value), text, name);
+}
+
+}  // namespace
+
+std::string kernel_source(const Style& style) {
+  std::string source = define("LOCKSTEP_PACK_STYLE", style.pack_per_item ? 1 : 0) +
+                       define("LOCKSTEP_GROUP", style.group) + define("TILE_O", style.tile_outputs) +
+                       define("LOCKSTEP_TILE_P", style.tile_packs) + define("TILE_A_O", style.lane_outputs) +
+                       define("TILE_A_T", style.lane_taps) + define("TILE_B_O", style.outer_outputs) +
+                       define("TILE_B_C", style.outer_blocks);
+  for (const char* text :
+       {kPreludeText, kArgumentsText, kElementaryWordsText, kElementaryText, kSmallText, kGradientText}) {
+    source += text;
+    source += '\n';
+  }
+  source += with("TILE_P", 1, kTileText);
+  if (style.tile_packs != 1) source += with("TILE_P", style.tile_packs, kTileText);
+  source += winograd_constants_text();
+  for (const int n : {4, 6, 8}) source += with("WINOGRAD_N", n, kWinogradText);
+  return source;
+}
+
+}  // namespace lockstep::gpu

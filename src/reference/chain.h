@@ -1,0 +1,21 @@
+// A model's layers one after the other, forwards and backwards, in plain tensors.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "model/model.h"
+
+namespace lockstep::reference {
+
+using Tensor = std::vector<float>;
+
+// Entry 0 is the input, entry i + 1 what layer i gives, [example][channel][y][x].
+// parameters: in the order of model::parameters_of.
+std::vector<Tensor> forward(const model::Model& model, std::span<const Tensor> parameters, int examples,
+                            std::span<const float> input);
+
+// The parameters' gradients, in the same order, as sums over the minibatch; dz is the loss's gradient.
+std::vector<Tensor> backward(const model::Model& model, std::span<const Tensor> parameters, int examples,
+                             std::span<const Tensor> activations, Tensor dz);
+
+}  // namespace lockstep::reference

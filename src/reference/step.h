@@ -1,0 +1,33 @@
+// One whole step of training, in plain loops: what every device and every split must give.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "reference/chain.h"
+
+namespace lockstep::reference {
+
+// A global minibatch.
+struct Batch {
+  std::span<const float> images;  // [example][channel][y][x]
+  std::span<const std::uint8_t> labels;
+
+  int examples() const { return static_cast<int>(labels.size()); }
+};
+
+struct Step {
+  float loss = 0;  // mean over the minibatch
+  int correct = 0;
+  std::vector<Tensor> gradients;   // means, in the order of model::parameters_of
+  std::vector<Tensor> parameters;  // after the update
+};
+
+// Forward, loss, backward, mean, SGD.
+Step train_step(const model::Model& model, std::span<const Tensor> parameters, const Batch& batch,
+                float learning_rate);
+
+// The parameters a run begins with: N(0, sigma) weights, zero biases.
+std::vector<Tensor> initial_parameters(const model::Model& model, std::uint64_t seed);
+
+}  // namespace lockstep::reference
