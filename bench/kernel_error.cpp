@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "arithmetic/normal.h"
-#include "arithmetic/reference/chain.h"
+#include "arithmetic/reference/network.h"
 #include "arithmetic/reference/convolution.h"
 #include "arithmetic/reference/linear.h"
 #include "arithmetic/reference/pool.h"

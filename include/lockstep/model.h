@@ -1,9 +1,11 @@
-// A network: the pictures it takes and its layers, without numbers. The loss is softmax cross entropy over
-// what the last layer gives.
+// A network: the pictures it takes and its layers, without numbers. The layers form a graph. The loss is
+// softmax cross entropy over what the last layer gives.
 #pragma once
+#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -35,8 +37,25 @@ struct MaxPool {
   Extent padding = {0, 0};
 };
 struct Flatten {};
+struct Add {};  // the sum of two inputs of the same shape
 
-using Layer = std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, Flatten>;
+using LayerKind = std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, Flatten, Add>;
+
+// A kind alone is a layer that takes the layer before: Relu{}. A layer that takes others names them:
+// {Add{}, {"relu1", "conv2"}}. A layer without a name of its own is called by its kind and number: conv1,
+// linear1, relu1, pool1 (both pools), flatten1, add1. "input" is the picture.
+struct Layer {
+  template <class Kind>
+    requires std::constructible_from<LayerKind, Kind>
+  Layer(Kind of_kind, std::vector<std::string> from = {})  // NOLINT(google-explicit-constructor)
+      : kind(std::move(of_kind)), inputs(std::move(from)) {}
+  Layer(std::string own_name, LayerKind of_kind, std::vector<std::string> from = {})
+      : name(std::move(own_name)), kind(std::move(of_kind)), inputs(std::move(from)) {}
+
+  std::string name = {};
+  LayerKind kind;
+  std::vector<std::string> inputs = {};  // layers that stand before this one; empty: the layer before
+};
 
 // How convolutions are computed. The bits depend on it.
 enum class Convolution {

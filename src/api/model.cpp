@@ -32,21 +32,23 @@ struct ToInside {
     return {"pool", model::MaxPool{to_inside(l.window), to_inside(l.stride), to_inside(l.padding)}};
   }
   NamedKind operator()(const Flatten&) const { return {"flatten", model::Flatten{}}; }
+  NamedKind operator()(const Add&) const { return {"add", model::Add{}}; }
 };
 
 struct ToPublic {
-  Layer operator()(const model::Conv2d& l) const {
+  LayerKind operator()(const model::Conv2d& l) const {
     return Conv2d{l.out_channels, to_public(l.kernel), to_public(l.stride), to_public(l.padding)};
   }
-  Layer operator()(const model::Linear& l) const { return Linear{l.out_units}; }
-  Layer operator()(const model::Relu&) const { return Relu{}; }
-  Layer operator()(const model::AvgPool& l) const {
+  LayerKind operator()(const model::Linear& l) const { return Linear{l.out_units}; }
+  LayerKind operator()(const model::Relu&) const { return Relu{}; }
+  LayerKind operator()(const model::AvgPool& l) const {
     return AvgPool{to_public(l.window), to_public(l.stride), to_public(l.padding)};
   }
-  Layer operator()(const model::MaxPool& l) const {
+  LayerKind operator()(const model::MaxPool& l) const {
     return MaxPool{to_public(l.window), to_public(l.stride), to_public(l.padding)};
   }
-  Layer operator()(const model::Flatten&) const { return Flatten{}; }
+  LayerKind operator()(const model::Flatten&) const { return Flatten{}; }
+  LayerKind operator()(const model::Add&) const { return Add{}; }
 };
 
 }  // namespace
@@ -65,8 +67,10 @@ model::Model to_inside(const Model& model) {
                       .convolution = to_inside(model.convolution)};
   std::map<std::string, int> numbers;
   for (const Layer& layer : model.layers) {
-    const NamedKind named = std::visit(ToInside{}, layer);
-    inside.layers.push_back({fmt::format("{}{}", named.name, ++numbers[named.name]), named.kind});
+    const NamedKind named = std::visit(ToInside{}, layer.kind);
+    const int number = ++numbers[named.name];
+    inside.layers.push_back({layer.name.empty() ? fmt::format("{}{}", named.name, number) : layer.name,
+                             named.kind, layer.inputs});
   }
   return inside;
 }
@@ -80,7 +84,8 @@ Model to_public(const model::Model& model) {
                 .layers = {},
                 .sigma = model.sigma,
                 .convolution = fast ? Convolution::fast : Convolution::direct};
-  for (const model::Layer& layer : model.layers) outside.layers.push_back(std::visit(ToPublic{}, layer.kind));
+  for (const model::Layer& layer : model.layers)
+    outside.layers.push_back({layer.name, std::visit(ToPublic{}, layer.kind), layer.inputs});
   return outside;
 }
 

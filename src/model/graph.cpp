@@ -52,10 +52,13 @@ class Names {
                   suggestion(name, before));
     }
     if (found->second >= layer) {
-      throw Error(Fault::usage, "layer {} takes its input from {}, {}", own, name,
-                  reaches(layer, found->second) ? "and is itself behind the output of that layer: the layers "
-                                                  "form a cycle; take one of these inputs away"
-                                                : "which stands behind it; move it before");
+      if (!reaches(layer, found->second))
+        throw Error(Fault::usage, "layer {} takes its input from {}, which stands behind it; move it before",
+                    own, name);
+      throw Error(Fault::usage,
+                  "layer {} takes its input from {}, which takes its own input from {}: the layers form a "
+                  "cycle; take one of these inputs away",
+                  own, name, own);
     }
     return static_cast<int>(found->second) + 1;
   }

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/layers/add.h"
 #include "model/layers/avg_pool.h"
 #include "model/layers/conv2d.h"
 #include "model/layers/flatten.h"
@@ -15,7 +16,7 @@
 
 namespace lockstep::model {
 
-using LayerKind = std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, Flatten>;
+using LayerKind = std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, Flatten, Add>;
 
 // What a layer names to take the model's input.
 constexpr std::string_view kInputName = "input";

@@ -116,6 +116,7 @@ struct LayerText {
   std::string operator()(const model::AvgPool& l) const { return "average" + pool(l); }
   std::string operator()(const model::MaxPool& l) const { return "maximum" + pool(l); }
   std::string operator()(const model::Flatten&) const { return "flatten"; }
+  std::string operator()(const model::Add&) const { return "add"; }
 
   template <class Pool>
   static std::string pool(const Pool& l) {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "arithmetic/reference/chain.h"
+#include "arithmetic/reference/network.h"
 #include "device/device.h"
 #include "property/case.h"
 

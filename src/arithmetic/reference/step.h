@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "arithmetic/reference/chain.h"
+#include "arithmetic/reference/network.h"
 
 namespace lockstep::arithmetic::reference {
 
