@@ -16,14 +16,28 @@ struct Extent {
   int height = 1, width = 1;
 };
 
+// What a parameter starts with. Fan in: inputs that make one output; fan out: outputs that one input goes
+// into.
+struct Normal {  // N(0, sigma)
+  double sigma = 0.01;
+};
+struct KaimingUniform {};  // even in +-sqrt(6 / fan in): for layers before a relu
+struct XavierUniform {};   // even in +-sqrt(6 / (fan in + fan out))
+struct Constant {
+  float value = 0;
+};
+using InitialValues = std::variant<Normal, KaimingUniform, XavierUniform, Constant>;
+
 struct Conv2d {
   int out_channels = 1;
   Extent kernel = {};
   Extent stride = {1, 1};
-  Extent padding = {0, 0};  // zeros, the same on both sides
+  Extent padding = {0, 0};                                              // zeros, the same on both sides
+  std::optional<InitialValues> initial_weight = {}, initial_bias = {};  // nothing: see Model::sigma
 };
 struct Linear {
   int out_units = 1;
+  std::optional<InitialValues> initial_weight = {}, initial_bias = {};
 };
 struct Relu {};
 struct AvgPool {
@@ -67,7 +81,7 @@ struct Model {
   std::string name = "model";
   int channels = 1, height = 28, width = 28;  // of a picture
   std::vector<Layer> layers = {};
-  double sigma = 0.01;                          // weights start as N(0, sigma), biases as 0
+  double sigma = 0.01;  // where a layer names no initial values, weights start as N(0, sigma), biases as 0
   std::optional<Convolution> convolution = {};  // nothing: as `lockstep train` without --convolution
 };
 

@@ -65,6 +65,20 @@ TEST(Model, LayersNameTheirInputs) {
   EXPECT_EQ(program_of(to_inside(to_public(inside))), program_of(inside));
 }
 
+TEST(Model, KeepsItsInitialValues) {
+  const Model model{
+      .layers = {Conv2d{.kernel = {3, 3}, .initial_weight = KaimingUniform{}, .initial_bias = Constant{0.5f}},
+                 Flatten{},
+                 Linear{.out_units = 4, .initial_weight = XavierUniform{}, .initial_bias = Normal{0.25}}}};
+  for (const model::Model& inside : {to_inside(model), to_inside(to_public(to_inside(model)))}) {
+    const std::vector<model::Parameter> parameters = model::parameters_of(inside);
+    EXPECT_TRUE(std::holds_alternative<model::KaimingUniform>(parameters[0].initial));
+    EXPECT_EQ(std::get<model::Constant>(parameters[1].initial).value, 0.5f);
+    EXPECT_TRUE(std::holds_alternative<model::XavierUniform>(parameters[2].initial));
+    EXPECT_EQ(std::get<model::Normal>(parameters[3].initial).sigma, 0.25);
+  }
+}
+
 TEST(Model, RefusesAGraphThatDoesNotFit) {
   const Model model{.layers = {Conv2d{.out_channels = 4, .kernel = {3, 3}}, {Add{}, {"input", "conv1"}}}};
   try {

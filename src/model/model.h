@@ -15,7 +15,7 @@ struct Model {
   std::string name;
   Shape input;
   std::vector<Layer> layers;
-  double sigma = 0.01;  // initial weights are N(0, sigma), biases 0
+  double sigma = 0.01;  // where a layer names no initial values, weights are N(0, sigma) and biases 0
   arithmetic::ConvolutionRule convolution = arithmetic::kUsualConvolution;
 };
 

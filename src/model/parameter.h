@@ -2,8 +2,11 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "model/initial_values.h"
 
 namespace lockstep::model {
 
@@ -13,6 +16,8 @@ enum class ParameterRole { weight, bias };
 struct ParameterSpec {
   ParameterRole role = ParameterRole::weight;
   std::vector<std::int64_t> shape;  // (out, in, height, width), (out, in) or (out)
+  Fans fans;
+  std::optional<InitialValues> initial;  // nothing: the model's usual ones
 };
 
 // As a model has it.
@@ -22,8 +27,14 @@ struct Parameter {
   std::vector<std::int64_t> shape;
   int layer = 0;  // index in Model::layers
   Role role = Role::weight;
+  Fans fans = {};
+  InitialValues initial = Constant{};
 
   std::size_t elements() const;
 };
+
+// The parameter's first numbers, by seed and name alone: the same whoever fills them.
+// Requires: values.size() is parameter.elements(), in PyTorch's element order.
+void fill_initial(const Parameter& parameter, std::uint64_t seed, std::span<float> values);
 
 }  // namespace lockstep::model

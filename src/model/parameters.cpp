@@ -13,6 +13,16 @@ std::string_view suffix(ParameterRole role) {
   return {};
 }
 
+InitialValues usual_values(const Model& model, ParameterRole role) {
+  switch (role) {
+    case ParameterRole::weight:
+      return Normal{model.sigma};
+    case ParameterRole::bias:
+      return Constant{0};
+  }
+  return Constant{0};
+}
+
 }  // namespace
 
 std::size_t Parameter::elements() const {
@@ -32,7 +42,8 @@ std::vector<Parameter> parameters_of(const Model& model) {
          std::visit([&](const auto& kind) { return kind.parameters(in); }, layer.kind)) {
       std::string name = layer.name;
       name += suffix(spec.role);
-      parameters.push_back({std::move(name), std::move(spec.shape), static_cast<int>(i), spec.role});
+      parameters.push_back({std::move(name), std::move(spec.shape), static_cast<int>(i), spec.role, spec.fans,
+                            spec.initial.value_or(usual_values(model, spec.role))});
     }
   }
   return parameters;

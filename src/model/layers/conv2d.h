@@ -11,6 +11,7 @@ struct Conv2d {
   Extent kernel;
   Extent stride{1, 1};
   Extent padding{0, 0};  // zeros, the same on both sides
+  std::optional<InitialValues> initial_weight = {}, initial_bias = {};
 
   Shape output(const LayerInputs& in) const;
   std::vector<ParameterSpec> parameters(const Shape& in) const;

@@ -14,7 +14,9 @@ Shape Linear::output(const LayerInputs& in) const {
 }
 
 std::vector<ParameterSpec> Linear::parameters(const Shape& in) const {
-  return {{ParameterRole::weight, {out_units, in.channels}}, {ParameterRole::bias, {out_units}}};
+  const Fans fans{in.channels, out_units};
+  return {{ParameterRole::weight, {out_units, in.channels}, fans, initial_weight},
+          {ParameterRole::bias, {out_units}, fans, initial_bias}};
 }
 
 }  // namespace lockstep::model

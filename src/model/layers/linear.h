@@ -8,6 +8,7 @@ namespace lockstep::model {
 struct Linear {
   static constexpr int kInputs = 1;
   int out_units = 0;
+  std::optional<InitialValues> initial_weight = {}, initial_bias = {};
 
   Shape output(const LayerInputs& in) const;
   std::vector<ParameterSpec> parameters(const Shape& in) const;
