@@ -17,9 +17,9 @@
 #include "base/random.h"
 #include "data/dataset.h"
 #include "model/zoo.h"
-#include "reference/chain.h"
 #include "reference/convolution.h"
 #include "reference/linear.h"
+#include "reference/network.h"
 #include "reference/pool.h"
 #include "reference/relu.h"
 #include "reference/softmax_cross_entropy.h"
@@ -29,7 +29,6 @@
 namespace lockstep {
 namespace {
 
-namespace reference = reference;
 using arithmetic::ConvolutionShape;
 using reference::Tensor;
 using Exact = std::vector<double>;

@@ -102,19 +102,32 @@ TEST(KnownAnswers, Shuffles) {
   }
 }
 
-TEST(KnownAnswers, InitialWeightsOfLeNet) {
-  const model::Model lenet = model::lenet();
+// Rows: seed, parameter, element, bits.
+void expect_initial_weights(const model::Model& model, const std::string& name_of_table) {
   std::map<std::string, run::Weights> by_seed;
   std::map<std::string, std::size_t> number_by_name;
-  for (const model::Parameter& parameter : model::parameters_of(lenet))
+  for (const model::Parameter& parameter : model::parameters_of(model))
     number_by_name.emplace(parameter.name, number_by_name.size());
-  for (const Row& row : table("initial_weights")) {
+  for (const Row& row : table(name_of_table)) {
     run::Weights& weights = by_seed[row.at(0)];
-    if (weights.empty()) weights = train::initial_weights(lenet, std::stoull(row.at(0)));
+    if (weights.empty()) weights = train::initial_weights(model, std::stoull(row.at(0)));
     const auto& values = weights.at(number_by_name.at(row.at(1)));
     EXPECT_EQ(std::bit_cast<std::uint32_t>(values.at(std::stoul(row.at(2)))), word(row.at(3)))
         << "seed " << row.at(0) << ", " << row.at(1) << "[" << row.at(2) << "]";
   }
+}
+
+TEST(KnownAnswers, InitialWeightsOfLeNet) { expect_initial_weights(model::lenet(), "initial_weights"); }
+
+TEST(KnownAnswers, UniformInitialWeights) {
+  model::Model lenet = model::lenet();
+  for (model::Layer& layer : lenet.layers) {
+    if (auto* const conv = std::get_if<model::Conv2d>(&layer.kind))
+      conv->initial_weight = model::KaimingUniform{};
+    if (auto* const linear = std::get_if<model::Linear>(&layer.kind))
+      linear->initial_weight = model::XavierUniform{};
+  }
+  expect_initial_weights(lenet, "uniform_weights");
 }
 
 TEST(KnownAnswers, BiasesOfLeNetStartAtPlusZero) {

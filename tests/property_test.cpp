@@ -85,6 +85,10 @@ Outcome expect_twins(const Case& c) {
 
 constexpr int kUsualCases = 1000;
 
+// Real networks have many layers and skip some of them.
+constexpr int kLeastMedian = 8;         // layers of a model
+constexpr double kLeastWithSkip = 0.3;  // part of the cases
+
 // RapidCheck reads its settings from RC_PARAMS, once; what stands there already wins. Returns how to repeat
 // the run.
 std::string configure() {
@@ -126,6 +130,8 @@ TEST_F(Property, EveryReplicaEqualsTheNaiveTwin) {
       << "this run again: " << repeat;
   std::cout << census;
   if (census.cases() < kUsualCases) return;  // too few to ask for everything
+  EXPECT_GE(census.median_layers(), kLeastMedian) << "this run again: " << repeat;
+  EXPECT_GE(census.part_with_skip(), kLeastWithSkip) << "this run again: " << repeat;
   EXPECT_THAT(census.never(), testing::IsEmpty()) << "no case had this; this run again: " << repeat;
 }
 

@@ -1,9 +1,11 @@
-// A network: the pictures it takes and its layers, without numbers. The loss is softmax cross entropy over
-// what the last layer gives.
+// A network: the pictures it takes and its layers, without numbers. The layers form a graph. The loss is
+// softmax cross entropy over what the last layer gives.
 #pragma once
+#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -14,14 +16,28 @@ struct Extent {
   int height = 1, width = 1;
 };
 
+// What a parameter starts with. Fan in: inputs that make one output; fan out: outputs that one input goes
+// into.
+struct Normal {  // N(0, sigma)
+  double sigma = 0.01;
+};
+struct KaimingUniform {};  // even in +-sqrt(6 / fan in): for layers before a relu
+struct XavierUniform {};   // even in +-sqrt(6 / (fan in + fan out))
+struct Constant {
+  float value = 0;
+};
+using InitialValues = std::variant<Normal, KaimingUniform, XavierUniform, Constant>;
+
 struct Conv2d {
   int out_channels = 1;
   Extent kernel = {};
   Extent stride = {1, 1};
-  Extent padding = {0, 0};  // zeros, the same on both sides
+  Extent padding = {0, 0};                                              // zeros, the same on both sides
+  std::optional<InitialValues> initial_weight = {}, initial_bias = {};  // nothing: see Model::sigma
 };
 struct Linear {
   int out_units = 1;
+  std::optional<InitialValues> initial_weight = {}, initial_bias = {};
 };
 struct Relu {};
 struct AvgPool {
@@ -35,8 +51,25 @@ struct MaxPool {
   Extent padding = {0, 0};
 };
 struct Flatten {};
+struct Add {};  // the sum of two inputs of the same shape
 
-using Layer = std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, Flatten>;
+using LayerKind = std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, Flatten, Add>;
+
+// A kind alone is a layer that takes the layer before: Relu{}. A layer that takes others names them:
+// {Add{}, {"relu1", "conv2"}}. A layer without a name of its own is called by its kind and number: conv1,
+// linear1, relu1, pool1 (both pools), flatten1, add1. "input" is the picture.
+struct Layer {
+  template <class Kind>
+    requires std::constructible_from<LayerKind, Kind>
+  Layer(Kind of_kind, std::vector<std::string> from = {})  // NOLINT(google-explicit-constructor)
+      : kind(std::move(of_kind)), inputs(std::move(from)) {}
+  Layer(std::string own_name, LayerKind of_kind, std::vector<std::string> from = {})
+      : name(std::move(own_name)), kind(std::move(of_kind)), inputs(std::move(from)) {}
+
+  std::string name = {};
+  LayerKind kind;
+  std::vector<std::string> inputs = {};  // layers that stand before this one; empty: the layer before
+};
 
 // How convolutions are computed. The bits depend on it.
 enum class Convolution {
@@ -48,7 +81,7 @@ struct Model {
   std::string name = "model";
   int channels = 1, height = 28, width = 28;  // of a picture
   std::vector<Layer> layers = {};
-  double sigma = 0.01;                          // weights start as N(0, sigma), biases as 0
+  double sigma = 0.01;  // where a layer names no initial values, weights start as N(0, sigma), biases as 0
   std::optional<Convolution> convolution = {};  // nothing: as `lockstep train` without --convolution
 };
 

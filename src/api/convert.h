@@ -12,7 +12,7 @@ inline namespace api {
 // The default if nothing is said.
 arithmetic::ConvolutionRule to_inside(const std::optional<Convolution>& convolution);
 
-// Layers get their names by kind and number: conv1, relu1, pool1, ...
+// Layers without a name get one by kind and number: conv1, relu1, pool1, ...
 model::Model to_inside(const Model& model);
 Model to_public(const model::Model& model);
 

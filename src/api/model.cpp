@@ -4,14 +4,15 @@
 #include <lockstep/model.h>
 
 #include "api/convert.h"
+#include "api/initial_values.h"
 #include "model/zoo.h"
 
 namespace lockstep {
 inline namespace api {
 namespace {
 
-model::Extent to_inside(Extent extent) { return {extent.height, extent.width}; }
-Extent to_public(model::Extent extent) { return {extent.height, extent.width}; }
+model::Extent extent_inside(Extent extent) { return {extent.height, extent.width}; }
+Extent extent_outside(model::Extent extent) { return {extent.height, extent.width}; }
 
 struct NamedKind {
   const char* name;
@@ -21,32 +22,56 @@ struct NamedKind {
 struct ToInside {
   NamedKind operator()(const Conv2d& l) const {
     return {"conv",
-            model::Conv2d{l.out_channels, to_inside(l.kernel), to_inside(l.stride), to_inside(l.padding)}};
+            model::Conv2d{l.out_channels, extent_inside(l.kernel), extent_inside(l.stride),
+                          extent_inside(l.padding), to_inside(l.initial_weight), to_inside(l.initial_bias)}};
   }
-  NamedKind operator()(const Linear& l) const { return {"linear", model::Linear{l.out_units}}; }
+  NamedKind operator()(const Linear& l) const {
+    return {"linear", model::Linear{l.out_units, to_inside(l.initial_weight), to_inside(l.initial_bias)}};
+  }
   NamedKind operator()(const Relu&) const { return {"relu", model::Relu{}}; }
   NamedKind operator()(const AvgPool& l) const {
-    return {"pool", model::AvgPool{to_inside(l.window), to_inside(l.stride), to_inside(l.padding)}};
+    return {"pool",
+            model::AvgPool{extent_inside(l.window), extent_inside(l.stride), extent_inside(l.padding)}};
   }
   NamedKind operator()(const MaxPool& l) const {
-    return {"pool", model::MaxPool{to_inside(l.window), to_inside(l.stride), to_inside(l.padding)}};
+    return {"pool",
+            model::MaxPool{extent_inside(l.window), extent_inside(l.stride), extent_inside(l.padding)}};
   }
   NamedKind operator()(const Flatten&) const { return {"flatten", model::Flatten{}}; }
+  NamedKind operator()(const Add&) const { return {"add", model::Add{}}; }
 };
 
+template <class Inside, class Outside>
+void add_initial_values(const Inside& from, Outside& to) {
+  to.initial_weight = to_public(from.initial_weight);
+  to.initial_bias = to_public(from.initial_bias);
+}
+
 struct ToPublic {
-  Layer operator()(const model::Conv2d& l) const {
-    return Conv2d{l.out_channels, to_public(l.kernel), to_public(l.stride), to_public(l.padding)};
+  LayerKind operator()(const model::Conv2d& l) const {
+    Conv2d conv{.out_channels = l.out_channels,
+                .kernel = extent_outside(l.kernel),
+                .stride = extent_outside(l.stride),
+                .padding = extent_outside(l.padding)};
+    add_initial_values(l, conv);
+    return conv;
   }
-  Layer operator()(const model::Linear& l) const { return Linear{l.out_units}; }
-  Layer operator()(const model::Relu&) const { return Relu{}; }
-  Layer operator()(const model::AvgPool& l) const {
-    return AvgPool{to_public(l.window), to_public(l.stride), to_public(l.padding)};
+  LayerKind operator()(const model::Linear& l) const {
+    LayerKind kind(std::in_place_type<Linear>);
+    auto& linear = std::get<Linear>(kind);
+    linear.out_units = l.out_units;
+    add_initial_values(l, linear);
+    return kind;
   }
-  Layer operator()(const model::MaxPool& l) const {
-    return MaxPool{to_public(l.window), to_public(l.stride), to_public(l.padding)};
+  LayerKind operator()(const model::Relu&) const { return Relu{}; }
+  LayerKind operator()(const model::AvgPool& l) const {
+    return AvgPool{extent_outside(l.window), extent_outside(l.stride), extent_outside(l.padding)};
   }
-  Layer operator()(const model::Flatten&) const { return Flatten{}; }
+  LayerKind operator()(const model::MaxPool& l) const {
+    return MaxPool{extent_outside(l.window), extent_outside(l.stride), extent_outside(l.padding)};
+  }
+  LayerKind operator()(const model::Flatten&) const { return Flatten{}; }
+  LayerKind operator()(const model::Add&) const { return Add{}; }
 };
 
 }  // namespace
@@ -65,8 +90,10 @@ model::Model to_inside(const Model& model) {
                       .convolution = to_inside(model.convolution)};
   std::map<std::string, int> numbers;
   for (const Layer& layer : model.layers) {
-    const NamedKind named = std::visit(ToInside{}, layer);
-    inside.layers.push_back({fmt::format("{}{}", named.name, ++numbers[named.name]), named.kind});
+    const NamedKind named = std::visit(ToInside{}, layer.kind);
+    const int number = ++numbers[named.name];
+    inside.layers.push_back({layer.name.empty() ? fmt::format("{}{}", named.name, number) : layer.name,
+                             named.kind, layer.inputs});
   }
   return inside;
 }
@@ -80,7 +107,8 @@ Model to_public(const model::Model& model) {
                 .layers = {},
                 .sigma = model.sigma,
                 .convolution = fast ? Convolution::fast : Convolution::direct};
-  for (const model::Layer& layer : model.layers) outside.layers.push_back(std::visit(ToPublic{}, layer.kind));
+  for (const model::Layer& layer : model.layers)
+    outside.layers.push_back({layer.name, std::visit(ToPublic{}, layer.kind), layer.inputs});
   return outside;
 }
 

@@ -47,6 +47,51 @@ TEST(Model, KeepsEveryNumberOfALayer) {
   EXPECT_EQ(names, "conv1 pool1 pool2 flatten1 relu1 linear1 ");
 }
 
+TEST(Model, LayersNameTheirInputs) {
+  const Conv2d same{.out_channels = 4, .kernel = {3, 3}, .padding = {1, 1}};
+  const Model model{.layers = {Conv2d{.out_channels = 4, .kernel = {1, 1}},
+                               Relu{},
+                               same,
+                               Relu{},
+                               same,
+                               {Add{}, {"relu1", "conv3"}},
+                               {"last", Relu{}},
+                               Flatten{},
+                               Linear{10}}};
+  const model::Model inside = to_inside(model);
+  EXPECT_EQ(inside.layers[5].name, "add1");
+  EXPECT_EQ(inside.layers[6].name, "last");
+  EXPECT_EQ(model::inputs_of(inside)[5], (std::vector<int>{2, 5}));
+  EXPECT_EQ(program_of(to_inside(to_public(inside))), program_of(inside));
+}
+
+TEST(Model, KeepsItsInitialValues) {
+  const Model model{
+      .layers = {Conv2d{.kernel = {3, 3}, .initial_weight = KaimingUniform{}, .initial_bias = Constant{0.5f}},
+                 Flatten{},
+                 Linear{.out_units = 4, .initial_weight = XavierUniform{}, .initial_bias = Normal{0.25}}}};
+  for (const model::Model& inside : {to_inside(model), to_inside(to_public(to_inside(model)))}) {
+    const std::vector<model::Parameter> parameters = model::parameters_of(inside);
+    EXPECT_TRUE(std::holds_alternative<model::KaimingUniform>(parameters[0].initial));
+    EXPECT_EQ(std::get<model::Constant>(parameters[1].initial).value, 0.5f);
+    EXPECT_TRUE(std::holds_alternative<model::XavierUniform>(parameters[2].initial));
+    EXPECT_EQ(std::get<model::Normal>(parameters[3].initial).sigma, 0.25);
+  }
+}
+
+TEST(Model, RefusesAGraphThatDoesNotFit) {
+  const Model model{.layers = {Conv2d{.out_channels = 4, .kernel = {3, 3}}, {Add{}, {"input", "conv1"}}}};
+  try {
+    static_cast<void>(model::infer_shapes(to_inside(model)));
+    FAIL() << "taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::usage);
+    EXPECT_STREQ(
+        error.what(),
+        "layer add1 adds two values of the same shape, got 1x28x28 from the input and 4x26x26 from conv1");
+  }
+}
+
 TEST(Model, KeepsItsRuleForConvolutions) {
   for (const Convolution convolution : {Convolution::fast, Convolution::direct}) {
     Model model = lenet();

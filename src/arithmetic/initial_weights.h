@@ -10,4 +10,7 @@ namespace lockstep::arithmetic {
 // element order.
 void fill_initial(std::span<float> values, std::string_view parameter_name, std::uint64_t seed, float sigma);
 
+// values[i] = fma(2u, bound, -bound), u = (word >> 8) 2^-24 of word i of the same stream.
+void fill_uniform(std::span<float> values, std::string_view parameter_name, std::uint64_t seed, float bound);
+
 }  // namespace lockstep::arithmetic

@@ -47,5 +47,13 @@ TEST(InitialWeights, HaveTheMeanAndSpreadAskedFor) {
   EXPECT_NEAR(std::sqrt(squares / count), 0.01, 1e-4);
 }
 
+TEST(InitialWeights, UniformOnesFollowTheStreamToo) {
+  std::vector<float> values(7);
+  fill_uniform(values, "conv1.weight", 5, 0.3f);
+  const auto block = random_block(5, 1, 0, stream_id("init:conv1.weight"));
+  const float u = static_cast<float>(block[2] >> 8) * 0x1p-24f;
+  EXPECT_EQ(values[6], std::fma(2 * u, 0.3f, -0.3f));
+}
+
 }  // namespace
 }  // namespace lockstep::arithmetic

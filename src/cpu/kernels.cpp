@@ -78,6 +78,7 @@ constexpr Kernels make_kernels(std::string_view name) {
   row.bias_sums = bias_sums;
   row.relu = relu_all;
   row.relu_gradient = relu_gradient;
+  row.sum = sum_all;
   row.average_pool = average_pool;
   row.average_pool_gradient = average_pool_gradient;
   row.maximum_pool = maximum_pool;

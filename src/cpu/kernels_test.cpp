@@ -11,6 +11,7 @@
 #include "base/aligned_buffer.h"
 #include "base/error.h"
 #include "base/same_bits_for_test.h"
+#include "reference/add.h"
 #include "reference/update.h"
 
 namespace lockstep::cpu {
@@ -153,6 +154,30 @@ TEST(Kernels, MomentumFusesEveryElement) {
     row.momentum_sgd(weights.data(), velocity.data(), gradient.data(), weights.size(), {0.3f, 0.9f});
     EXPECT_THAT(weights, SameBits(expected_weights));
     EXPECT_THAT(velocity, SameBits(expected_velocity));
+  });
+}
+
+TEST(Kernels, SumAddsEveryElementAlsoInPlace) {
+  for_each_row([](const Kernels& row) {
+    std::mt19937 random(5);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    AlignedBuffer<float> a(48), b(48), to(48);
+    for (std::size_t i = 0; i < 48; ++i) {
+      a[i] = uniform(random);
+      b[i] = std::ldexp(uniform(random), static_cast<int>(i % 20) - 10);
+    }
+    a[3] = b[3] = -0.0f;
+    a[4] = b[4] = std::numeric_limits<float>::denorm_min();
+    const std::vector<float> expected = reference::add(a.span(), b.span());
+    const auto values = [](const AlignedBuffer<float>& of) {
+      return std::vector<float>(of.data(), of.data() + 48);
+    };
+    row.sum(a.data(), b.data(), to.data(), 48);
+    EXPECT_THAT(values(to), SameBits(expected));
+    row.sum(a.data(), b.data(), a.data(), 48);
+    EXPECT_THAT(values(a), SameBits(expected));
+    row.sum(a.data(), a.data(), a.data(), 48);
+    EXPECT_THAT(values(a), SameBits(reference::add(expected, expected)));
   });
 }
 

@@ -178,6 +178,19 @@ class ReluStep : public PackStep {
   const std::size_t floats_;
 };
 
+class AddStep : public PackStep {
+ public:
+  AddStep(const Instruction& i, const StepContext& context)
+      : PackStep(i, context),
+        floats_(context.program.buffers[static_cast<std::size_t>(i.outputs[0])].elements * kPack) {}
+  void run_pack(const Work& work, int pack) const override {
+    kernels_.sum(in(0, work, pack), in(1, work, pack), out(0, work, pack), floats_);
+  }
+
+ private:
+  const std::size_t floats_;
+};
+
 class PoolStep : public PackStep {
  public:
   PoolStep(const program::Pool& p, PoolFunction function, const Instruction& i, const StepContext& context)
@@ -302,11 +315,17 @@ struct Maker {
   std::unique_ptr<Step> operator()(const program::Unpool& o) const {
     return std::make_unique<UnpoolStep>(o.pool, i, context);
   }
+  std::unique_ptr<Step> operator()(const program::Add&) const {
+    return std::make_unique<AddStep>(i, context);
+  }
   std::unique_ptr<Step> operator()(const program::Loss& o) const {
     return std::make_unique<LossStep>(o, i, context);
   }
-  template <class Other>
-  std::unique_ptr<Step> operator()(const Other&) const {
+  std::unique_ptr<Step> operator()(const program::Prepare&) const { return not_over_packs(); }
+  std::unique_ptr<Step> operator()(const program::Check&) const { return not_over_packs(); }
+  std::unique_ptr<Step> operator()(const program::Update&) const { return not_over_packs(); }
+
+  [[noreturn]] std::unique_ptr<Step> not_over_packs() const {
     throw Error(Fault::ours, "defect: '{}' does not run over packs", program::operation_name(i.operation));
   }
 };

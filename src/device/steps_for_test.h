@@ -15,6 +15,7 @@
 
 namespace lockstep::device {
 
+using model::Add;
 using model::AvgPool;
 using model::Conv2d;
 using model::Flatten;
@@ -59,9 +60,11 @@ struct Case {
   std::vector<LayerKind> layers;
   std::vector<int> examples = {37, 70};  // few packs, and enough for the largest tiles of a GPU
   arithmetic::ConvolutionRule rule = arithmetic::ConvolutionRule::direct;
+  std::vector<model::Layer> graph = {};  // instead of `layers`
 };
 
 inline model::Model make_model(const Case& c) {
+  if (!c.graph.empty()) return {.name = c.name, .input = c.input, .layers = c.graph, .convolution = c.rule};
   model::Model m{.name = c.name, .input = c.input, .layers = {}, .convolution = c.rule};
   for (const LayerKind& kind : c.layers)
     m.layers.push_back({"layer" + std::to_string(m.layers.size() + 1), kind});
@@ -161,9 +164,107 @@ inline const std::vector<Case> kFastCases = {
          {19}),
 };
 
-inline std::size_t step_cases() { return kCases.size() + kFastCases.size(); }
+// Values with several readers.
+inline Case graph(const char* name, model::Shape input, std::vector<model::Layer> layers,
+                  std::vector<int> examples,
+                  arithmetic::ConvolutionRule rule = arithmetic::ConvolutionRule::direct) {
+  return {name, input, {}, std::move(examples), rule, std::move(layers)};
+}
+
+inline const Conv2d kSame5{5, {3, 3}, {1, 1}, {1, 1}}, kSame16{16, {3, 3}, {1, 1}, {1, 1}};
+
+inline const std::vector<Case> kGraphCases = {
+    graph("a residual block behind a pool", {3, 9, 8},
+          {{"conv1", kSame5},
+           {"relu1", Relu{}},
+           {"pool1", AvgPool{{2, 2}, {2, 2}}},
+           {"conv2", kSame5},
+           {"relu2", Relu{}},
+           {"conv3", kSame5},
+           {"add1", Add{}, {"pool1", "conv3"}},
+           {"relu3", Relu{}},
+           {"flatten1", Flatten{}},
+           {"linear1", Linear{4}}},
+          {37, 70}),
+    // A relu that worked in place would change the gradient of the other operand.
+    graph("both operands are relus", {7},
+          {{"linear1", Linear{33}},
+           {"relu1", Relu{}},
+           {"linear2", Linear{33}},
+           {"relu2", Relu{}},
+           {"add1", Add{}, {"relu1", "relu2"}},
+           {"linear3", Linear{5}}},
+          {20, 200}),
+    graph("operands are relus that stand alone", {2, 5, 5},
+          {{"conv1", kSame5},
+           {"relu1", Relu{}},
+           {"relu2", Relu{}, {"conv1"}},
+           {"add1", Add{}, {"relu1", "relu2"}},
+           {"add2", Add{}, {"add1", "conv1"}},
+           {"flatten1", Flatten{}},
+           {"linear1", Linear{3}}},
+          {33}),
+    graph("a shortcut with a stride, trimmed differently", {2, 11, 10},
+          {{"conv1", kSame5},
+           {"relu1", Relu{}},
+           {"conv2", Conv2d{6, {3, 3}, {2, 2}, {1, 1}}},
+           {"relu2", Relu{}},
+           {"shortcut", Conv2d{6, {1, 1}, {2, 2}}, {"relu1"}},
+           {"add1", Add{}, {"relu2", "shortcut"}},
+           {"pool1", MaxPool{{2, 2}, {2, 2}}},
+           {"flatten1", Flatten{}},
+           {"linear1", Linear{3}}},
+          {19, 70}),
+    graph("five readers of one value, one of them twice", {4},
+          {{"start", Linear{6}},
+           {"a", Linear{6}, {"start"}},
+           {"b", Relu{}, {"start"}},
+           {"twice", Add{}, {"start", "start"}},
+           {"c", Linear{6}, {"start"}},
+           {"ab", Add{}, {"a", "b"}},
+           {"abc", Add{}, {"ab", "c"}},
+           {"all", Add{}, {"abc", "twice"}}},
+          {130}),
+    graph("a value read flat and as an image", {3, 4, 4},
+          {{"conv1", kSame5},
+           {"flatten1", Flatten{}},
+           {"conv2", kSame5, {"conv1"}},
+           {"pool1", AvgPool{{2, 2}, {1, 1}}, {"conv1"}},
+           {"flatten2", Flatten{}, {"conv2"}},
+           {"add1", Add{}, {"flatten1", "flatten2"}},
+           {"linear1", Linear{3}},
+           {"flatten3", Flatten{}, {"pool1"}},
+           {"linear2", Linear{3}},
+           {"add2", Add{}, {"linear1", "linear2"}}},
+          {40}),
+    graph("the picture is an operand", {5, 6, 6},
+          {{"conv1", kSame5},
+           {"add1", Add{}, {"input", "conv1"}},
+           {"flatten1", Flatten{}},
+           {"linear1", Linear{3}}},
+          {17}),
+    graph("fast residual blocks, trimmed", {1, 13, 13},
+          {{"conv1", Conv2d{16, {1, 1}}},
+           {"relu1", Relu{}},
+           {"conv2", kSame16},
+           {"relu2", Relu{}},
+           {"conv3", kSame16},
+           {"add1", Add{}, {"relu1", "conv3"}},
+           {"relu3", Relu{}},
+           {"conv4", Conv2d{17, {3, 3}}},
+           {"pool1", AvgPool{{3, 3}, {3, 3}}},
+           {"conv5", Conv2d{17, {5, 5}, {3, 3}}, {"relu3"}},
+           {"add2", Add{}, {"pool1", "conv5"}},
+           {"flatten1", Flatten{}},
+           {"linear1", Linear{5}}},
+          {19, 70}, arithmetic::ConvolutionRule::fast),
+};
+
+inline std::size_t step_cases() { return kCases.size() + kFastCases.size() + kGraphCases.size(); }
 inline const Case& step_case(std::size_t index) {
-  return index < kCases.size() ? kCases[index] : kFastCases[index - kCases.size()];
+  if (index < kCases.size()) return kCases[index];
+  index -= kCases.size();
+  return index < kFastCases.size() ? kFastCases[index] : kGraphCases[index - kFastCases.size()];
 }
 
 // A minibatch of a case, and its step as the naive twin takes it.

@@ -237,6 +237,9 @@ struct Launcher::Runner {
     launcher.floats("relu_gradient", {in(0), in(1), out(0), as_int(floats(i.outputs[0]))},
                     floats(i.outputs[0]));
   }
+  void operator()(const program::Add&) const {
+    launcher.floats("add", {in(0), in(1), out(0), as_int(floats(i.outputs[0]))}, floats(i.outputs[0]));
+  }
   void operator()(const program::PoolForward& o) const {
     const bool average = o.pool.kind == program::Pool::Kind::average;
     launcher.items(average ? "average_pool" : "maximum_pool", {in(0), out(0), window(o.pool, packs())},
@@ -260,8 +263,11 @@ struct Launcher::Runner {
                    product({packs()}));
   }
 
-  template <class Other>
-  void operator()(const Other&) const {
+  void operator()(const program::Prepare&) const { not_over_packs(); }
+  void operator()(const program::Check&) const { not_over_packs(); }
+  void operator()(const program::Update&) const { not_over_packs(); }
+
+  [[noreturn]] void not_over_packs() const {
     throw Error(Fault::ours, "defect: '{}' does not run over packs", program::operation_name(i.operation));
   }
 };

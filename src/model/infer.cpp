@@ -1,131 +1,11 @@
-// Shape inference: one overload per kind of layer says what it takes and what it gives.
-#include <climits>
-#include <cstddef>
-#include <set>
-#include <string>
-#include <string_view>
-#include <vector>
-
+// Shape inference over the graph. Each kind of layer states its own rule.
 #include "base/error.h"
 #include "model/model.h"
 
 namespace lockstep::model {
 namespace {
 
-// A pack of such examples is a gigabyte, and an offset in bytes inside it is an int.
-constexpr int kMostElements = 1 << 24;
-
-std::string to_string(const Extent& extent) { return fmt::format("{}x{}", extent.height, extent.width); }
-
-// A layer in its place: what an error message must name.
-struct Place {
-  std::string_view layer, source;  // source: the layer before, or "the input"
-  Shape in;
-};
-
-void check_size(const Place& place, std::string_view what, const Extent& extent, int least) {
-  if (extent.height >= least && extent.width >= least) return;
-  throw Error(Fault::usage,
-              "layer {} has a {} of {} on its input {} from {}; it must be at least {} both ways",
-              place.layer, what, to_string(extent), to_string(place.in), place.source, least);
-}
-
-void check_count(const Place& place, std::string_view what, int count) {
-  if (count >= 1) return;
-  throw Error(Fault::usage, "layer {} has {} {} on its input {} from {}; there must be at least 1",
-              place.layer, count, what, to_string(place.in), place.source);
-}
-
-// How many windows lie wholly inside the padded image; one that overhangs does not exist.
-struct Sliding {
-  std::string_view window_name;
-  Extent window, stride, padding;
-};
-
-Extent slide(const Place& place, const Sliding& sliding) {
-  check_size(place, sliding.window_name, sliding.window, 1);
-  check_size(place, "stride", sliding.stride, 1);
-  check_size(place, "padding", sliding.padding, 0);
-  const long long padded =
-      (place.in.height + 2LL * sliding.padding.height) * (place.in.width + 2LL * sliding.padding.width);
-  if (padded > kMostElements / place.in.channels) {
-    throw Error(
-        Fault::usage,
-        "layer {} pads its input {} from {} by {}; an example may have at most {} elements, padding included",
-        place.layer, to_string(place.in), place.source, to_string(sliding.padding), kMostElements);
-  }
-  const auto count = [&](int size, int window, int stride, int padding) {
-    const long long free_places = size + 2LL * padding - window;
-    if (free_places < 0) {
-      throw Error(Fault::usage,
-                  "layer {} has a {} of {} that is larger than its input {} from {} with padding {}; "
-                  "make it smaller or pad more",
-                  place.layer, sliding.window_name, to_string(sliding.window), to_string(place.in),
-                  place.source, to_string(sliding.padding));
-    }
-    const long long places = free_places / stride + 1;
-    return static_cast<int>(places < INT_MAX ? places : INT_MAX);  // too large is check_elements' business
-  };
-  return {count(place.in.height, sliding.window.height, sliding.stride.height, sliding.padding.height),
-          count(place.in.width, sliding.window.width, sliding.stride.width, sliding.padding.width)};
-}
-
-Shape give(const Place& place, const Conv2d& conv) {
-  check_count(place, "output channels", conv.out_channels);
-  const Extent out = slide(place, {"kernel", conv.kernel, conv.stride, conv.padding});
-  return {conv.out_channels, out.height, out.width};
-}
-
-Shape give(const Place& place, const Linear& linear) {
-  check_count(place, "output units", linear.out_units);
-  if (!place.in.flat()) {
-    throw Error(Fault::usage, "layer {} takes a flat input, got {} from {}; put a flatten before it",
-                place.layer, to_string(place.in), place.source);
-  }
-  return {linear.out_units, 1, 1};
-}
-
-Shape give(const Place& place, const Relu&) { return place.in; }
-
-template <class Pool>  // AvgPool, MaxPool
-Shape give_pool(const Place& place, const Pool& pool) {
-  const Extent out = slide(place, {"window", pool.window, pool.stride, pool.padding});
-  if (pool.padding.height >= pool.window.height || pool.padding.width >= pool.window.width) {
-    throw Error(
-        Fault::usage,
-        "layer {} has a padding of {} and a window of {} on its input {} from {}; the padding must be "
-        "smaller than the window, or a window would see only padding",
-        place.layer, to_string(pool.padding), to_string(pool.window), to_string(place.in), place.source);
-  }
-  return {place.in.channels, out.height, out.width};
-}
-Shape give(const Place& place, const AvgPool& pool) { return give_pool(place, pool); }
-Shape give(const Place& place, const MaxPool& pool) { return give_pool(place, pool); }
-
-Shape give(const Place& place, const Flatten&) { return {place.in.elements(), 1, 1}; }
-
-void check_elements(const Place& place, const Shape& out) {
-  const long long plane = static_cast<long long>(out.height) * out.width;
-  if (plane <= kMostElements / out.channels) return;
-  throw Error(Fault::usage, "layer {} gives {} from {} of {}; an example may have at most {} elements",
-              place.layer, to_string(out), to_string(place.in), place.source, kMostElements);
-}
-
-void check_names(const Model& model) {
-  std::set<std::string_view> names;
-  for (std::size_t i = 0; i < model.layers.size(); ++i) {
-    const std::string& name = model.layers[i].name;
-    if (name.empty()) {
-      throw Error(Fault::usage, "model {}: layer number {} has no name; give it one", model.name, i + 1);
-    }
-    if (!names.insert(name).second) {
-      throw Error(Fault::usage, "model {}: two layers are named {}; layer names must differ", model.name,
-                  name);
-    }
-  }
-}
-
-void check_input(const Model& model) {
+void check_model(const Model& model) {
   const Shape& in = model.input;
   const bool positive = in.channels >= 1 && in.height >= 1 && in.width >= 1;
   if (!positive || static_cast<long long>(in.height) * in.width > kMostElements / in.channels) {
@@ -138,20 +18,62 @@ void check_input(const Model& model) {
   }
 }
 
+LayerInputs inputs_in(const Model& model, std::size_t layer, const std::vector<int>& values,
+                      const std::vector<Shape>& shapes) {
+  LayerInputs in{model.layers[layer].name, {}};
+  in.inputs.reserve(values.size());
+  for (const int value : values) {
+    const std::string_view from =
+        value == 0 ? "the input" : std::string_view(model.layers[static_cast<std::size_t>(value) - 1].name);
+    in.inputs.push_back({from, shapes[static_cast<std::size_t>(value)]});
+  }
+  return in;
+}
+
+template <class Kind>
+Shape output_of(const Kind& kind, const LayerInputs& in) {
+  if (in.inputs.size() != static_cast<std::size_t>(Kind::kInputs)) {
+    throw Error(Fault::usage, "layer {} takes {} {}, got {}: {}", in.layer, Kind::kInputs,
+                Kind::kInputs == 1 ? "input" : "inputs", in.inputs.size(), to_string(in));
+  }
+  const Shape out = kind.output(in);
+  const long long plane = static_cast<long long>(out.height) * out.width;
+  if (plane > kMostElements / out.channels) {
+    throw Error(Fault::usage, "layer {} gives {} from {}; an example may have at most {} elements", in.layer,
+                to_string(out), to_string(in), kMostElements);
+  }
+  return out;
+}
+
+// The last layer whose value goes nowhere has no readers at all.
+void check_all_reach_the_loss(const Model& model, const std::vector<std::vector<int>>& inputs,
+                              const std::vector<Shape>& shapes) {
+  std::vector<bool> used(model.layers.size() + 1, false);
+  used.back() = true;
+  for (std::size_t i = model.layers.size(); i-- > 0;) {
+    if (!used[i + 1]) {
+      const LayerInputs in = inputs_in(model, i, inputs[i], shapes);
+      throw Error(Fault::usage,
+                  "layer {} gives {} from {}, but no layer takes it and it reaches no loss; name {} among "
+                  "the inputs of a layer behind it, or remove it",
+                  in.layer, to_string(shapes[i + 1]), to_string(in), in.layer);
+    }
+    for (const int value : inputs[i]) used[static_cast<std::size_t>(value)] = true;
+  }
+}
+
 }  // namespace
 
 std::vector<Shape> infer_shapes(const Model& model) {
-  check_input(model);
-  check_names(model);
+  check_model(model);
+  const std::vector<std::vector<int>> inputs = inputs_of(model);
   std::vector<Shape> shapes{model.input};
-  std::string_view source = "the input";
-  for (const Layer& layer : model.layers) {
-    const Place place{layer.name, source, shapes.back()};
-    const Shape out = std::visit([&](const auto& kind) { return give(place, kind); }, layer.kind);
-    check_elements(place, out);
-    shapes.push_back(out);
-    source = layer.name;
+  shapes.reserve(model.layers.size() + 1);
+  for (std::size_t i = 0; i < model.layers.size(); ++i) {
+    const LayerInputs in = inputs_in(model, i, inputs[i], shapes);
+    shapes.push_back(std::visit([&](const auto& kind) { return output_of(kind, in); }, model.layers[i].kind));
   }
+  check_all_reach_the_loss(model, inputs, shapes);
   if (!shapes.back().flat()) {
     throw Error(
         Fault::usage,

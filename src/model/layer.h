@@ -1,40 +1,31 @@
-// The layers a network is made of. A layer knows its own numbers and nothing of its neighbours; what comes in
-// and goes out is shape inference's business (infer.h).
+// The layers a network is made of. A layer knows its own numbers and the names of the layers it takes its
+// inputs from. Each kind of layer has a file in layers/: its numbers, its shape rule and its parameters.
 #pragma once
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
-#include "model/shape.h"
+#include "model/layers/add.h"
+#include "model/layers/avg_pool.h"
+#include "model/layers/conv2d.h"
+#include "model/layers/flatten.h"
+#include "model/layers/linear.h"
+#include "model/layers/max_pool.h"
+#include "model/layers/relu.h"
 
 namespace lockstep::model {
 
-struct Conv2d {
-  int out_channels = 0;
-  Extent kernel;
-  Extent stride{1, 1};
-  Extent padding{0, 0};  // zeros, the same on both sides
-};
-struct Linear {
-  int out_units = 0;
-};
-struct Relu {};
-struct AvgPool {
-  Extent window;
-  Extent stride;
-  Extent padding{0, 0};
-};
-struct MaxPool {
-  Extent window;
-  Extent stride;
-  Extent padding{0, 0};
-};
-struct Flatten {};
+using LayerKind = std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, Flatten, Add>;
 
-using LayerKind = std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, Flatten>;
+// What a layer names to take the model's input.
+constexpr std::string_view kInputName = "input";
 
 struct Layer {
   std::string name;  // unique in the model: conv1, relu1, pool1, ...
   LayerKind kind;
+  // Names of layers that stand before this one, or kInputName. Empty: the layer before, or the model's input.
+  std::vector<std::string> inputs = {};
 };
 
 }  // namespace lockstep::model

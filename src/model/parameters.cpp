@@ -1,16 +1,26 @@
-#include "base/error.h"
 #include "model/model.h"
 
 namespace lockstep::model {
 namespace {
 
-// The weight's shape, empty for a layer without parameters.
-std::vector<std::int64_t> weight_shape(const LayerKind& kind, const Shape& in) {
-  if (const auto* conv = std::get_if<Conv2d>(&kind)) {
-    return {conv->out_channels, in.channels, conv->kernel.height, conv->kernel.width};
+std::string_view suffix(ParameterRole role) {
+  switch (role) {
+    case ParameterRole::weight:
+      return ".weight";
+    case ParameterRole::bias:
+      return ".bias";
   }
-  if (const auto* linear = std::get_if<Linear>(&kind)) return {linear->out_units, in.channels};
   return {};
+}
+
+InitialValues usual_values(const Model& model, ParameterRole role) {
+  switch (role) {
+    case ParameterRole::weight:
+      return Normal{model.sigma};
+    case ParameterRole::bias:
+      return Constant{0};
+  }
+  return Constant{0};
 }
 
 }  // namespace
@@ -23,14 +33,18 @@ std::size_t Parameter::elements() const {
 
 std::vector<Parameter> parameters_of(const Model& model) {
   const std::vector<Shape> shapes = infer_shapes(model);
+  const std::vector<std::vector<int>> inputs = inputs_of(model);
   std::vector<Parameter> parameters;
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const Layer& layer = model.layers[i];
-    const std::vector<std::int64_t> shape = weight_shape(layer.kind, shapes[i]);
-    if (shape.empty()) continue;
-    const int index = static_cast<int>(i);
-    parameters.push_back({layer.name + ".weight", shape, index, Parameter::Role::weight});
-    parameters.push_back({layer.name + ".bias", {shape.front()}, index, Parameter::Role::bias});
+    const Shape& in = shapes[static_cast<std::size_t>(inputs[i].front())];
+    for (ParameterSpec& spec :
+         std::visit([&](const auto& kind) { return kind.parameters(in); }, layer.kind)) {
+      std::string name = layer.name;
+      name += suffix(spec.role);
+      parameters.push_back({std::move(name), std::move(spec.shape), static_cast<int>(i), spec.role, spec.fans,
+                            spec.initial.value_or(usual_values(model, spec.role))});
+    }
   }
   return parameters;
 }

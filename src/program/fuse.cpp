@@ -1,38 +1,50 @@
+#include <algorithm>
+
 #include "program/node.h"
 
 namespace lockstep::program {
 namespace {
 
-bool is_plain_2x2_average(const Pool& pool) {
-  return pool.kind == Pool::Kind::average && pool.window == Extent{2, 2} && pool.stride == Extent{2, 2} &&
-         pool.padding == Extent{0, 0} && pool.input.height == 2 * pool.output.height &&
-         pool.input.width == 2 * pool.output.width;
-}
-
 // Takes `next` into `node` if the pair can run as one.
 bool absorb(Node& node, const Node& next) {
   auto* const convolution = std::get_if<ConvolutionNode>(&node.kind);
-  if (convolution == nullptr || node.output != next.input) return false;
-  if (std::holds_alternative<ReluNode>(next.kind) && convolution->epilogue == Epilogue::none) {
-    convolution->epilogue = Epilogue::relu;
-  } else if (const auto* const pool = std::get_if<PoolNode>(&next.kind);
-             pool != nullptr && convolution->epilogue == Epilogue::relu && is_plain_2x2_average(pool->pool)) {
-    convolution->epilogue = Epilogue::relu_average_pool;
-    convolution->pool = pool->pool;
-  } else {
-    return false;
-  }
+  if (convolution == nullptr) return false;
+  if (!std::visit([&](const auto& kind) { return kind.join(*convolution); }, next.kind)) return false;
   node.name += "+" + next.name;
   node.output = next.output;
   return true;
 }
 
+std::vector<int> readers_of_values(const std::vector<Node>& nodes) {
+  std::vector<int> readers(nodes.size() + 1, 0);
+  for (const Node& node : nodes) {
+    for (const int value : node.inputs) ++readers[static_cast<std::size_t>(value)];
+  }
+  return readers;
+}
+
 }  // namespace
 
+// A fused node stands where its convolution stood, so the order of gradients that meet stays what it was.
 std::vector<Node> fuse(std::vector<Node> nodes) {
+  const std::vector<int> readers = readers_of_values(nodes);
+  std::vector<int> numbers(nodes.size() + 1, 0);  // from old numbers of values to new ones
   std::vector<Node> fused;
   for (Node& node : nodes) {
-    if (fused.empty() || !absorb(fused.back(), node)) fused.push_back(std::move(node));
+    const int value = node.value;
+    const bool only_reader =
+        node.inputs.size() == 1 && readers[static_cast<std::size_t>(node.inputs[0])] == 1;
+    for (int& input : node.inputs) input = numbers[static_cast<std::size_t>(input)];
+    if (only_reader && node.inputs[0] > 0) {
+      Node& before = fused[static_cast<std::size_t>(node.inputs[0]) - 1];
+      if (absorb(before, node)) {
+        numbers[static_cast<std::size_t>(value)] = before.value;
+        continue;
+      }
+    }
+    node.value = static_cast<int>(fused.size()) + 1;
+    numbers[static_cast<std::size_t>(value)] = node.value;
+    fused.push_back(std::move(node));
   }
   return fused;
 }

@@ -3,56 +3,53 @@
 namespace lockstep::program {
 namespace {
 
-// Turns one layer into at most one node; `parameter` is the index of its weight, if it has one.
+// Turns the kind of a layer into the kind of a node; `parameter` is the index of its first parameter.
 struct Lowering {
-  const model::Layer& layer;
   Shape input, output;
   arithmetic::ConvolutionRule rule;
   int parameter;
-  std::vector<Node>& nodes;
 
-  void operator()(const model::Conv2d& conv) const {
+  NodeKind operator()(const model::Conv2d& conv) const {
     const arithmetic::ConvolutionShape whole{
         input.channels,    output.channels,    input.height,      input.width,         conv.kernel.height,
         conv.kernel.width, conv.stride.height, conv.stride.width, conv.padding.height, conv.padding.width};
-    add(ConvolutionNode{.convolution = {input, output, conv.kernel, conv.stride, conv.padding,
-                                        arithmetic::algorithms_for(whole, rule)},
-                        .weight = parameter,
-                        .bias = parameter + 1});
+    return ConvolutionNode{.convolution = {input, output, conv.kernel, conv.stride, conv.padding,
+                                           arithmetic::algorithms_for(whole, rule)},
+                           .weight = parameter,
+                           .bias = parameter + 1};
   }
-  void operator()(const model::Linear&) const {
-    add(ConvolutionNode{
-        .convolution = {.input = input, .output = output}, .weight = parameter, .bias = parameter + 1});
+  NodeKind operator()(const model::Linear&) const {
+    return ConvolutionNode{
+        .convolution = {.input = input, .output = output}, .weight = parameter, .bias = parameter + 1};
   }
-  void operator()(const model::Relu&) const { add(ReluNode{}); }
-  void operator()(const model::AvgPool& pool) const {
-    add(PoolNode{{Pool::Kind::average, input, output, pool.window, pool.stride, pool.padding}});
+  NodeKind operator()(const model::Relu&) const { return ReluNode{}; }
+  NodeKind operator()(const model::AvgPool& pool) const {
+    return PoolNode{{Pool::Kind::average, input, output, pool.window, pool.stride, pool.padding}};
   }
-  void operator()(const model::MaxPool& pool) const {
-    add(PoolNode{{Pool::Kind::maximum, input, output, pool.window, pool.stride, pool.padding}});
+  NodeKind operator()(const model::MaxPool& pool) const {
+    return PoolNode{{Pool::Kind::maximum, input, output, pool.window, pool.stride, pool.padding}};
   }
-  void operator()(const model::Flatten&) const {}
-
-  template <class Kind>
-  void add(Kind kind) const {
-    nodes.push_back({layer.name, std::move(kind), input, output});
-  }
+  NodeKind operator()(const model::Flatten&) const { return FlattenNode{}; }
+  NodeKind operator()(const model::Add&) const { return AddNode{}; }
 };
 
 }  // namespace
 
 std::vector<Node> lower(const model::Model& model) {
   const std::vector<Shape> shapes = model::infer_shapes(model);
-  const std::vector<model::Parameter> parameters = model::parameters_of(model);
+  const std::vector<std::vector<int>> inputs = model::inputs_of(model);
+  std::vector<int> first_parameter(model.layers.size() + 1, 0);  // by layer
+  for (const model::Parameter& parameter : model::parameters_of(model))
+    ++first_parameter[static_cast<std::size_t>(parameter.layer) + 1];
+  for (std::size_t i = 1; i < first_parameter.size(); ++i) first_parameter[i] += first_parameter[i - 1];
+
   std::vector<Node> nodes;
-  int parameter = 0;
+  nodes.reserve(model.layers.size());
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
-    std::visit(Lowering{model.layers[i], shapes[i], shapes[i + 1], model.convolution, parameter, nodes},
-               model.layers[i].kind);
-    while (static_cast<std::size_t>(parameter) < parameters.size() &&
-           parameters[static_cast<std::size_t>(parameter)].layer == static_cast<int>(i)) {
-      ++parameter;
-    }
+    const Shape& input = shapes[static_cast<std::size_t>(inputs[i].front())];
+    const Lowering lowering{input, shapes[i + 1], model.convolution, first_parameter[i]};
+    nodes.push_back({model.layers[i].name, std::visit(lowering, model.layers[i].kind), input, shapes[i + 1],
+                     inputs[i], static_cast<int>(i) + 1});
   }
   return nodes;
 }

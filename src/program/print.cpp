@@ -42,11 +42,15 @@ struct SizesOf {
   std::string operator()(const PoolBackward& p) const { return sizes_of(p.pool); }
   std::string operator()(const Unpool& p) const { return sizes_of(p.pool); }
   std::string operator()(const Loss& loss) const { return fmt::format("{} classes", loss.classes); }
-  template <class Other>
-  std::string operator()(const Other& other) const {
-    if constexpr (requires { other.convolution; }) return sizes(other.convolution);
-    return {};
-  }
+  std::string operator()(const Forward& f) const { return sizes(f.convolution); }
+  std::string operator()(const InputGradient& g) const { return sizes(g.convolution); }
+  std::string operator()(const WeightGradient& g) const { return sizes(g.convolution); }
+  std::string operator()(const UnpoolWeightGradient& g) const { return sizes(g.convolution); }
+  std::string operator()(const ReluForward&) const { return {}; }
+  std::string operator()(const ReluBackward&) const { return {}; }
+  std::string operator()(const Add&) const { return {}; }
+  std::string operator()(const Check&) const { return {}; }
+  std::string operator()(const Update&) const { return {}; }
 
   static std::string sizes_of(const Pool& p) {
     return fmt::format("{} {}x{}, {} -> {}", p.kind == Pool::Kind::average ? "average" : "maximum",

@@ -32,6 +32,7 @@ struct SignatureOf {
     return {"pool backward", {activation, activation}, {activation}, 1, 1};
   }
   Signature operator()(const Unpool&) const { return {"unpool", {activation, mask}, {activation}, 2, 1}; }
+  Signature operator()(const Add&) const { return {"add", {activation, activation}, {activation}, 2, 1}; }
   Signature operator()(const Loss&) const {
     return {"loss", {activation, labels}, {activation, partial, tally, activation}, 2, 3};
   }

@@ -59,7 +59,8 @@ struct PoolBackward {  // [dy] or, for a maximum, [dy, x] -> [dx]
 struct Unpool {  // [dy, mask] -> [dx]: back through an average pool and the relu before it
   Pool pool;
 };
-struct Loss {  // [z, labels] -> [losses, sum, tally, dz]; evaluation goes without dz
+struct Add {};  // [a, b] -> [a + b], perhaps in place: a residual sum, or gradients that meet at a value
+struct Loss {   // [z, labels] -> [losses, sum, tally, dz]; evaluation goes without dz
   int classes = 0;
 };
 struct InputGradient {  // [dy, prepared] -> [dx]
@@ -76,8 +77,8 @@ struct Check {};   // [gradient]: the step ends with an error unless all of it i
 struct Update {};  // [parameter, gradient] -> [parameter] or, with momentum, [.., velocity] -> [.., velocity]
 
 using Operation =
-    std::variant<Load, Prepare, Forward, ReluForward, ReluBackward, PoolForward, PoolBackward, Unpool, Loss,
-                 InputGradient, WeightGradient, UnpoolWeightGradient, Check, Update>;
+    std::variant<Load, Prepare, Forward, ReluForward, ReluBackward, PoolForward, PoolBackward, Unpool, Add,
+                 Loss, InputGradient, WeightGradient, UnpoolWeightGradient, Check, Update>;
 
 struct Instruction {
   Operation operation;

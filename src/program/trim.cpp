@@ -1,3 +1,8 @@
+// Trimming: every value keeps the rows and columns that some reader needs, counted from the top left corner.
+// A window reaches a little further than its outputs, an elementwise node keeps its inputs and its output
+// equal, the picture is whole. Extents start at one element and grow until every node has what it needs, so
+// the result is the smallest that fits. A node whose input has another reader may get more than it needs; its
+// results are the same.
 #include <algorithm>
 
 #include "program/node.h"
@@ -5,54 +10,60 @@
 namespace lockstep::program {
 namespace {
 
-int reach(int outputs, int inputs, int window, int stride, int padding) {
-  return std::clamp((outputs - 1) * stride + window - padding, 1, inputs);
-}
-
-Shape reach(Shape output, Shape input, Extent window, Extent stride, Extent padding) {
-  return {input.channels, reach(output.height, input.height, window.height, stride.height, padding.height),
-          reach(output.width, input.width, window.width, stride.width, padding.width)};
-}
-
-// Every output of a tile depends on all of the tile's input, to the last bit.
-Shape in_tiles(Shape output, const Convolution& c) {
-  if (!c.algorithms.winograd()) return output;
-  const auto whole = [tile = c.algorithms.tile](int outputs) { return (outputs + tile - 1) / tile * tile; };
-  return {output.channels, whole(output.height), whole(output.width)};
-}
-
-// Shrinks a node to the output that is needed and returns the input that takes.
-struct Shrink {
-  Node& node;
-  bool keeps_input;
-
-  Shape operator()(ConvolutionNode& n) const {
-    Convolution& c = n.convolution;
-    c.output = node.output;
-    return keeps_input ? c.input
-                       : c.input = reach(in_tiles(c.output, c), c.input, c.kernel, c.stride, c.padding);
+class Extents {
+ public:
+  explicit Extents(const std::vector<Node>& nodes) : values_(nodes.size() + 1, Extent{1, 1}) {
+    for (const Node& node : nodes) {
+      for (const int value : node.inputs) {
+        if (value == 0) values_[0] = node.input.extent();  // the picture is loaded whole
+      }
+    }
   }
-  Shape operator()(ReluNode&) const { return node.output; }
-  Shape operator()(PoolNode& n) const {
-    Pool& p = n.pool;
-    p.output = node.output;
-    return keeps_input ? p.input : p.input = reach(p.output, p.input, p.window, p.stride, p.padding);
+
+  Extent of(int value) const { return values_[static_cast<std::size_t>(value)]; }
+
+  // Returns whether an extent grew.
+  bool grow(const Node& node) {
+    return std::visit([&](const auto& kind) { return grow(node, kind); }, node.kind);
   }
+
+ private:
+  template <class Kind>
+  bool grow(const Node& node, const Kind& kind) {
+    const Extent output = of(node.value);
+    const Shape kept{node.output.channels, output.height, output.width};
+    bool grew = false;
+    for (const int value : node.inputs) grew |= include(value, kind.needed_input(kept, node.input).extent());
+    if constexpr (Kind::kElementwise) {
+      for (const int value : node.inputs) grew |= include(node.value, of(value));
+    }
+    return grew;
+  }
+
+  bool include(int value, const Extent& needed) {
+    Extent& extent = values_[static_cast<std::size_t>(value)];
+    const Extent before = extent;
+    extent = {std::max(extent.height, needed.height), std::max(extent.width, needed.width)};
+    return extent != before;
+  }
+
+  std::vector<Extent> values_;
 };
+
+Shape cut(const Shape& shape, const Extent& extent) { return {shape.channels, extent.height, extent.width}; }
 
 }  // namespace
 
 std::vector<Node> trim(std::vector<Node> nodes) {
-  // The picture is loaded whole, so the first layer with a window keeps its input.
-  std::size_t first = 0;
-  while (first + 1 < nodes.size() && std::holds_alternative<ReluNode>(nodes[first].kind)) ++first;
-  for (std::size_t i = nodes.size(); i-- > first;) {
-    // A flatten between two nodes keeps the whole tensor: the shapes differ there, the numbers do not.
-    if (i + 1 < nodes.size() && nodes[i].output.channels == nodes[i + 1].input.channels) {
-      nodes[i].output = nodes[i + 1].input;
-    }
-    const Shape needed = std::visit(Shrink{nodes[i], i == first}, nodes[i].kind);
-    if (i != first) nodes[i].input = needed;
+  Extents extents(nodes);
+  for (bool grew = true; grew;) {
+    grew = false;
+    for (std::size_t i = nodes.size(); i-- > 0;) grew |= extents.grow(nodes[i]);
+  }
+  for (Node& node : nodes) {
+    node.input = cut(node.input, extents.of(node.inputs.front()));
+    node.output = cut(node.output, extents.of(node.value));
+    std::visit([&](auto& kind) { kind.resize(node.input, node.output); }, node.kind);
   }
   return nodes;
 }

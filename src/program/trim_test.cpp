@@ -17,15 +17,19 @@ model::Model chain(model::Shape input, std::vector<model::LayerKind> kinds) {
   return m;
 }
 
-TEST(Lower, MakesOneNodePerComputingLayer) {
+TEST(Lower, MakesOneNodePerLayer) {
   const std::vector<Node> nodes = lower(model::lenet());
   std::vector<std::string> names;
   for (const Node& node : nodes) names.push_back(node.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"conv1", "relu1", "pool1", "conv2", "relu2", "pool2", "linear1",
-                                             "relu3", "linear2"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"conv1", "relu1", "pool1", "conv2", "relu2", "pool2", "flatten1",
+                                             "linear1", "relu3", "linear2"}));
   EXPECT_EQ(std::get<ConvolutionNode>(nodes[3].kind).weight, 2);
   EXPECT_EQ(std::get<ConvolutionNode>(nodes[3].kind).bias, 3);
-  EXPECT_EQ(convolution_of(nodes[6]).input, (Shape{800, 1, 1}));
+  EXPECT_EQ(convolution_of(nodes[7]).input, (Shape{800, 1, 1}));
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    EXPECT_EQ(nodes[i].inputs, std::vector<int>{static_cast<int>(i)});
+    EXPECT_EQ(nodes[i].value, static_cast<int>(i) + 1);
+  }
 }
 
 TEST(Lower, ChoosesTheChainFromTheWholeLayersChannels) {
@@ -68,7 +72,7 @@ TEST(Trim, KeepsOfLeNetWhatReachesTheLoss) {
   EXPECT_EQ(convolution_of(nodes[3]).input, (Shape{20, 12, 12}));
   EXPECT_EQ(convolution_of(nodes[3]).output, (Shape{50, 8, 8}));
   EXPECT_EQ(nodes[5].output, (Shape{50, 4, 4}));
-  EXPECT_EQ(convolution_of(nodes[6]).input, (Shape{800, 1, 1}));
+  EXPECT_EQ(convolution_of(nodes[7]).input, (Shape{800, 1, 1}));
 }
 
 TEST(Trim, LeNetMultipliesTenAndAHalfMillionTimesAnExample) {
@@ -100,24 +104,24 @@ TEST(Trim, ReachesThroughStrideAndPadding) {
 
 TEST(Fuse, JoinsConvolutionReluAndAveragePool) {
   const std::vector<Node> nodes = fuse(trim(lower(model::lenet())));
-  ASSERT_EQ(nodes.size(), 4U);
+  ASSERT_EQ(nodes.size(), 5U);
   EXPECT_EQ(nodes[0].name, "conv1+relu1+pool1");
   EXPECT_EQ(nodes[0].output, (Shape{20, 12, 12}));
   EXPECT_EQ(std::get<ConvolutionNode>(nodes[0].kind).epilogue, Epilogue::relu_average_pool);
-  EXPECT_EQ(std::get<ConvolutionNode>(nodes[2].kind).epilogue, Epilogue::relu);
-  EXPECT_EQ(std::get<ConvolutionNode>(nodes[3].kind).epilogue, Epilogue::none);
+  EXPECT_EQ(std::get<ConvolutionNode>(nodes[3].kind).epilogue, Epilogue::relu);
+  EXPECT_EQ(std::get<ConvolutionNode>(nodes[4].kind).epilogue, Epilogue::none);
 }
 
 TEST(Fuse, LeavesAPoolWhoseWindowsDoNotTileTheOutput) {
   const model::Model odd =
       chain({1, 9, 9}, {model::Conv2d{2, {1, 1}}, model::Relu{}, model::AvgPool{{2, 2}, {2, 2}},
                         model::Flatten{}, model::Linear{2}});
-  EXPECT_EQ(fuse(lower(odd)).size(), 3U);        // 9 rows, the last is dropped by the pool
-  EXPECT_EQ(fuse(trim(lower(odd))).size(), 2U);  // 8 rows
+  EXPECT_EQ(fuse(lower(odd)).size(), 4U);        // 9 rows, the last is dropped by the pool
+  EXPECT_EQ(fuse(trim(lower(odd))).size(), 3U);  // 8 rows
   const model::Model three =
       chain({1, 9, 9}, {model::Conv2d{2, {1, 1}}, model::Relu{}, model::AvgPool{{3, 3}, {3, 3}},
                         model::Flatten{}, model::Linear{2}});
-  EXPECT_EQ(fuse(trim(lower(three))).size(), 3U);
+  EXPECT_EQ(fuse(trim(lower(three))).size(), 4U);
 }
 
 }  // namespace

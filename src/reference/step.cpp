@@ -1,12 +1,46 @@
 #include "reference/step.h"
 
+#include <cmath>
 #include <cstddef>
+#include <variant>
 
 #include "arithmetic/initial_weights.h"
+#include "base/random.h"
 #include "reference/softmax_cross_entropy.h"
 #include "reference/update.h"
 
 namespace lockstep::reference {
+namespace {
+
+struct FirstValues {
+  const model::Parameter& parameter;
+  std::uint64_t seed;
+  Tensor& values;
+
+  void operator()(const model::Normal& normal) const {
+    arithmetic::fill_initial(values, parameter.name, seed, static_cast<float>(normal.sigma));
+  }
+  void operator()(const model::KaimingUniform&) const {
+    uniform(static_cast<float>(std::sqrt(6.0 / static_cast<double>(parameter.fans.in))));
+  }
+  void operator()(const model::XavierUniform&) const {
+    const auto fans = static_cast<double>(parameter.fans.in + parameter.fans.out);
+    uniform(static_cast<float>(std::sqrt(6.0 / fans)));
+  }
+  void operator()(const model::Constant& constant) const {
+    for (float& value : values) value = constant.value;
+  }
+
+  void uniform(float bound) const {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::uint32_t word = random_block(seed, i / 4, 0, stream_id("init:" + parameter.name))[i % 4];
+      const float u = static_cast<float>(word >> 8) * 0x1p-24f;
+      values[i] = std::fma(2 * u, bound, -bound);
+    }
+  }
+};
+
+}  // namespace
 
 Step train_step(const model::Model& model, std::span<const Tensor> parameters, const Batch& batch,
                 float learning_rate) {
@@ -29,11 +63,9 @@ Step train_step(const model::Model& model, std::span<const Tensor> parameters, c
 std::vector<Tensor> initial_parameters(const model::Model& model, std::uint64_t seed) {
   std::vector<Tensor> parameters;
   for (const model::Parameter& parameter : model::parameters_of(model)) {
-    Tensor values(parameter.elements());
-    if (parameter.role == model::Parameter::Role::weight) {
-      arithmetic::fill_initial(values, parameter.name, seed, static_cast<float>(model.sigma));
-    }
-    parameters.push_back(std::move(values));
+    parameters.emplace_back(parameter.elements());
+    const FirstValues first{parameter, seed, parameters.back()};
+    std::visit(first, parameter.initial);
   }
   return parameters;
 }

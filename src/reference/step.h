@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "reference/chain.h"
+#include "reference/network.h"
 
 namespace lockstep::reference {
 
@@ -27,7 +27,7 @@ struct Step {
 Step train_step(const model::Model& model, std::span<const Tensor> parameters, const Batch& batch,
                 float learning_rate);
 
-// The parameters a run begins with: N(0, sigma) weights, zero biases.
+// The parameters a run begins with.
 std::vector<Tensor> initial_parameters(const model::Model& model, std::uint64_t seed);
 
 }  // namespace lockstep::reference

@@ -1,6 +1,5 @@
 #include "train/job.h"
 
-#include "arithmetic/initial_weights.h"
 #include "base/error.h"
 #include "base/float_environment.h"
 
@@ -10,10 +9,7 @@ Weights initial_weights(const model::Model& model, std::uint64_t seed) {
   const FloatEnvironment environment;
   Weights weights;
   for (const model::Parameter& parameter : model::parameters_of(model)) {
-    std::vector<float>& values = weights.emplace_back(parameter.elements(), 0.0f);
-    if (parameter.role == model::Parameter::Role::weight) {
-      arithmetic::fill_initial(values, parameter.name, seed, static_cast<float>(model.sigma));
-    }
+    model::fill_initial(parameter, seed, weights.emplace_back(parameter.elements()));
   }
   return weights;
 }

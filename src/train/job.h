@@ -21,7 +21,7 @@ struct Job {
   float momentum = 0;
 };
 
-// Weights N(0, sigma), biases 0, by the seed.
+// What the parameters start with, by the seed.
 Weights initial_weights(const model::Model& model, std::uint64_t seed);
 
 // XXH3-128 over the numbers of all parameters in model order.

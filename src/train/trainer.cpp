@@ -21,6 +21,16 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+// Of the model's weights, if all of them are N(0, sigma).
+std::optional<double> sigma_of_weights(const model::Model& model) {
+  for (const model::Parameter& parameter : model::parameters_of(model)) {
+    if (parameter.role != model::Parameter::Role::weight) continue;
+    const auto* const normal = std::get_if<model::Normal>(&parameter.initial);
+    if (normal == nullptr || normal->sigma != model.sigma) return std::nullopt;
+  }
+  return model.sigma;
+}
+
 }  // namespace
 
 class Training::Loop {
@@ -97,7 +107,7 @@ class Training::Loop {
     PlateauFacts facts{.classes = model::classes_of(job_.model),
                        .steps_per_epoch = minibatches_.per_epoch(),
                        .learning_rate = job_.learning_rate};
-    if (!options_.start && !options_.resume) facts.sigma = job_.model.sigma;
+    if (!options_.start && !options_.resume) facts.sigma = sigma_of_weights(job_.model);
     const std::string warning = plateau_warning(state_.epochs, facts);
     if (warning.empty()) return;
     for (Observer* o : listeners_.observers) o->on_warning(warning);

@@ -191,6 +191,13 @@ def normal(random_word):
     return math.copysign(divide(horner(C, r, DOUBLE), horner(D, r, DOUBLE), DOUBLE), q)
 
 
+def uniform_weight(seed, parameter, element, fans):
+    """One element of a parameter that starts evenly in +-sqrt(6 / fans)."""
+    bound = rounded(fractions.Fraction(square_root(divide(6.0, float(fans), DOUBLE), DOUBLE)), SINGLE)
+    u = (word(seed, element, 0, stream("init:" + parameter)) >> 8) * 2.0 ** -24
+    return fma(2 * u, bound, -bound, SINGLE)
+
+
 def initial_weight(seed, parameter, element, sigma):
     """One element of a parameter that is no bias. `sigma` is a decimal text."""
     z = rounded(fractions.Fraction(normal(word(seed, element, 0, stream("init:" + parameter)))), SINGLE)

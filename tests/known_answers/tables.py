@@ -112,6 +112,16 @@ def weight_table():
                 yield f"{seed} {parameter} {element} {single_bits(weight):08x}"
 
 
+def uniform_table():
+    """seed, parameter, element, bits: of lenet with Kaiming's bounds for convolutions and Xavier's for linear layers."""
+    fans = {"conv1.weight": 9, "conv2.weight": 500, "linear1.weight": 800 + 128, "linear2.weight": 128 + 10}
+    for seed in SEEDS:
+        for parameter, size in LENET.items():
+            for element in (0, 1, 2, 3, 4, 7, size // 2, size - 2, size - 1):
+                weight = law.uniform_weight(seed, parameter, element, fans[parameter])
+                yield f"{seed} {parameter} {element} {single_bits(weight):08x}"
+
+
 def shuffle_table():
     """seed, epoch, then the order of as many indices as follow."""
     for seed in SEEDS:
@@ -122,7 +132,8 @@ def shuffle_table():
 
 TABLES = {"exp": lambda: function_table(law.exp, exp_inputs()), "log": lambda: function_table(law.log, log_inputs()),
           "philox": philox_table, "streams": stream_table, "double_log": double_log_table, "normal": normal_table,
-          "initial_weights": weight_table, "shuffles": shuffle_table}
+          "initial_weights": weight_table, "uniform_weights": uniform_table,
+          "shuffles": shuffle_table}
 
 
 def main():

@@ -5,82 +5,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "property/drawn_model.h"
+
 namespace lockstep::property {
 namespace {
-
-// A model grows layer by layer and knows what it costs.
-class Builder {
- public:
-  Builder(const model::Shape& input, bool fast) : shape_(input) {
-    model_.name = "drawn";
-    model_.input = input;
-    model_.convolution = fast ? arithmetic::ConvolutionRule::fast : arithmetic::ConvolutionRule::direct;
-    model_.sigma = 0.2;
-  }
-
-  void add(const Block& block) {
-    if (block.convolution != 0 && !flattened_) {
-      convolution(block.square != 0 ? squared(block) : block);
-    } else {
-      linear(block.channels + (block.wide != 0 ? 128 : 0));
-    }
-    if (block.relu != 0) layer("relu", model::Relu{});
-    if (block.pool != 0 && !flattened_) pool(block);
-  }
-
-  void linear(int units) {
-    if (!flattened_) layer("flatten", model::Flatten{});
-    flattened_ = true;
-    multiplications_ += static_cast<std::int64_t>(shape_.elements()) * units;
-    layer("linear", model::Linear{units});
-    shape_ = {units, 1, 1};
-  }
-
-  const model::Model& model() const { return model_; }
-  std::int64_t multiplications() const { return multiplications_; }  // of one example forward
-
- private:
-  void layer(const char* kind, const model::LayerKind& layer) {
-    model_.layers.push_back({fmt::format("{}{}", kind, model_.layers.size() + 1), layer});
-  }
-  static Block squared(Block b) {
-    b.kernel_height = b.kernel_width = b.kernel_height < 3 ? 5 : 3;
-    b.channels = std::max(b.channels, 16);
-    b.stride = 1;
-    return b;
-  }
-  static int places(int size, int window, int stride, int padding) {
-    return (size + 2 * padding - window) / stride + 1;
-  }
-
-  void convolution(const Block& b) {
-    const model::Extent kernel{std::min(b.kernel_height, shape_.height + 2 * b.padding),
-                               std::min(b.kernel_width, shape_.width + 2 * b.padding)};
-    layer("conv", model::Conv2d{b.channels, kernel, {b.stride, b.stride}, {b.padding, b.padding}});
-    const int inputs = shape_.channels;
-    shape_ = {b.channels, places(shape_.height, kernel.height, b.stride, b.padding),
-              places(shape_.width, kernel.width, b.stride, b.padding)};
-    multiplications_ += static_cast<std::int64_t>(shape_.elements()) * inputs * kernel.height * kernel.width;
-  }
-
-  void pool(const Block& b) {
-    const model::Extent window{std::min(b.window, shape_.height), std::min(b.window, shape_.width)};
-    const int padding = std::min(b.pool_padding, std::min(window.height, window.width) - 1);
-    const model::Extent stride{b.pool_stride, b.pool_stride}, pad{padding, padding};
-    if (b.pool == 1) {
-      layer("avg_pool", model::AvgPool{window, stride, pad});
-    } else {
-      layer("max_pool", model::MaxPool{window, stride, pad});
-    }
-    shape_.height = places(shape_.height, window.height, b.pool_stride, padding);
-    shape_.width = places(shape_.width, window.width, b.pool_stride, padding);
-  }
-
-  model::Model model_;
-  model::Shape shape_;
-  bool flattened_ = false;
-  std::int64_t multiplications_ = 0;
-};
 
 // Many packs are affordable where a picture has few pixels and a layer few channels: the stand-in for CUDA
 // needs a second for ten million multiplications.
@@ -98,12 +26,13 @@ Case cut_down(Case c) {
   return c;
 }
 
-Builder build(const Case& drawn) {
+DrawnModel build(const Case& drawn) {
   const Case c = drawn.many != 0 ? cut_down(drawn) : drawn;
-  Builder builder({c.channels, c.height, c.width}, c.fast != 0);
-  for (const Block& block : c.blocks) builder.add(block);
-  builder.linear(c.classes);
-  return builder;
+  DrawnModel model({c.channels, c.height, c.width},
+                   c.fast != 0 ? arithmetic::ConvolutionRule::fast : arithmetic::ConvolutionRule::direct);
+  for (const Block& block : c.blocks) model.add(block);
+  model.linear(c.classes);
+  return model;
 }
 
 struct LayerText {
@@ -116,6 +45,7 @@ struct LayerText {
   std::string operator()(const model::AvgPool& l) const { return "average" + pool(l); }
   std::string operator()(const model::MaxPool& l) const { return "maximum" + pool(l); }
   std::string operator()(const model::Flatten&) const { return "flatten"; }
+  std::string operator()(const model::Add&) const { return "add"; }
 
   template <class Pool>
   static std::string pool(const Pool& l) {
@@ -149,7 +79,10 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
   constexpr std::array kNumbers{"", ", denormal numbers", ", negative zeros", ", huge numbers"};
   const model::Model model = model_of(c);
   out << fmt::format("input {}x{}x{}", model.input.channels, model.input.height, model.input.width);
-  for (const model::Layer& layer : model.layers) out << ", " << std::visit(LayerText{}, layer.kind);
+  for (const model::Layer& layer : model.layers) {
+    out << fmt::format(", {}: {}", layer.name, std::visit(LayerText{}, layer.kind));
+    if (!layer.inputs.empty()) out << fmt::format(" of {}", fmt::join(layer.inputs, " and "));
+  }
   return out << fmt::format(
              "; minibatches of {} and {}{}; {} devices of {} threads{}, {}, {} order{}{}{}{}{}{}; seed {}",
              examples(c, 0), examples(c, 1), c.last != 0 ? ", the last" : "", c.devices, c.threads,

@@ -20,6 +20,18 @@ struct Block {
   int relu = 0;
   int pool = 0;  // none, average, maximum
   int window = 1, pool_stride = 1, pool_padding = 0;
+  int skip = 0;       // of Skip
+  int older = 0;      // counts through the values that fit
+  int twice = 0;      // the older value is added once more: it has three readers or more
+  int skip_relu = 0;  // behind the sum
+};
+
+// What is added to the block's layer before the pool.
+enum class Skip {
+  none,
+  residual,  // another layer that keeps the shape, which reads the block's layer
+  parallel,  // the same layer with weights of its own, which reads what the block reads
+  older,     // any value of the same shape
 };
 
 // What the parameters of the first step are like.

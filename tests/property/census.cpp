@@ -40,17 +40,38 @@ template <class Test>
 bool any_algorithm(const Case& c, Test test) {
   const model::Model model = model_of(c);
   const std::vector<model::Shape> shapes = model::infer_shapes(model);
+  const std::vector<std::vector<int>> inputs = model::inputs_of(model);
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const auto* const conv = std::get_if<model::Conv2d>(&model.layers[i].kind);
     if (conv == nullptr) continue;
-    const arithmetic::ConvolutionShape shape{shapes[i].channels,  conv->out_channels,  shapes[i].height,
-                                             shapes[i].width,     conv->kernel.height, conv->kernel.width,
-                                             conv->stride.height, conv->stride.width,  conv->padding.height,
-                                             conv->padding.width};
+    const model::Shape& in = shapes[static_cast<std::size_t>(inputs[i].front())];
+    const arithmetic::ConvolutionShape shape{
+        in.channels,          conv->out_channels, in.height,           in.width,
+        conv->kernel.height,  conv->kernel.width, conv->stride.height, conv->stride.width,
+        conv->padding.height, conv->padding.width};
     if (test(arithmetic::algorithms_for(shape, model.convolution))) return true;
   }
   return false;
 }
+
+// Of the value with most.
+int most_readers(const Case& c) {
+  const std::vector<std::vector<int>> inputs = model::inputs_of(model_of(c));
+  std::vector<int> readers(inputs.size() + 1, 0);
+  for (const std::vector<int>& values : inputs) {
+    for (const int value : values) ++readers[static_cast<std::size_t>(value)];
+  }
+  return std::ranges::max(readers);
+}
+
+// A kind of layer without a name here does not compile.
+std::string name_of(const model::Conv2d&) { return "convolution"; }
+std::string name_of(const model::Linear&) { return "linear"; }
+std::string name_of(const model::Relu&) { return "relu"; }
+std::string name_of(const model::AvgPool&) { return "average pool"; }
+std::string name_of(const model::MaxPool&) { return "max pool"; }
+std::string name_of(const model::Flatten&) { return "flatten"; }
+std::string name_of(const model::Add&) { return "add"; }
 
 using arithmetic::ConvolutionAlgorithms;
 using arithmetic::WeightGradientAlgorithm;
@@ -65,57 +86,56 @@ bool beside_cpus(const Case&, const Outcome& o) { return std::ranges::count(o.gp
 }  // namespace
 
 Census::Census(const std::vector<std::string>& gpu_kinds)
-    : rows_{{"1 pack", [](const Case& c, const Outcome&) { return packs_between(c, 1, 1); }},
-            {"2 to 8 packs", [](const Case& c, const Outcome&) { return packs_between(c, 2, 8); }},
-            {"9 to 32 packs", [](const Case& c, const Outcome&) { return packs_between(c, 9, 32); }},
-            {"33 to 64 packs", [](const Case& c, const Outcome&) { return packs_between(c, 33, 64); }},
-            {"over 64 packs", [](const Case& c, const Outcome&) { return packs_between(c, 65, 1000); }},
-            {"last minibatch of 1", [](const Case& c, const Outcome&) { return c.last != 0; }},
-            {"1 device", [](const Case& c, const Outcome&) { return c.devices == 1; }},
-            {"2 to 4 devices", [](const Case& c, const Outcome&) { return c.devices > 1 && c.devices < 5; }},
-            {"over 4 devices", [](const Case& c, const Outcome&) { return c.devices > 4; }},
-            {"a device without packs",
-             [](const Case&, const Outcome& o) {
-               return any_packs(o, [](int packs, bool) { return packs == 0; });
-             }},
-            {"unequal shares", [](const Case& c, const Outcome&) { return c.shares != 0 && c.devices > 1; }},
-            {"exchange sharded", [](const Case& c, const Outcome&) { return c.star == 0 && c.devices > 1; }},
-            {"exchange star", [](const Case& c, const Outcome&) { return c.star != 0 && c.devices > 1; }},
-            {"sharded optimizer",
-             [](const Case& c, const Outcome&) { return c.shard_optimizer != 0 && c.devices > 1; }},
-            {"momentum", [](const Case& c, const Outcome&) { return c.momentum != 0; }},
-            {"pack order", [](const Case& c, const Outcome&) { return c.layer_order == 0; }},
-            {"layer order", [](const Case& c, const Outcome&) { return c.layer_order != 0; }},
-            {"not fused", [](const Case& c, const Outcome&) { return c.unfused != 0; }},
-            {"padding", [](const Case& c, const Outcome&) { return any_layer<model::Conv2d>(c, pads); }},
-            {"stride", [](const Case& c, const Outcome&) { return any_layer<model::Conv2d>(c, strides); }},
-            {"average pool",
-             [](const Case& c, const Outcome&) {
-               return any_layer<model::AvgPool>(c, always<model::AvgPool>);
-             }},
-            {"max pool", [](const Case& c,
-                            const Outcome&) { return any_layer<model::MaxPool>(c, always<model::MaxPool>); }},
-            {"weight gradient A",
-             [](const Case& c, const Outcome&) {
-               return any_algorithm(c, [](const ConvolutionAlgorithms& a) {
-                 return a.weight_gradient == WeightGradientAlgorithm::per_lane;
-               });
-             }},
-            {"weight gradient B",
-             [](const Case& c, const Outcome&) {
-               return any_algorithm(c, [](const ConvolutionAlgorithms& a) {
-                 return a.weight_gradient == WeightGradientAlgorithm::per_row;
-               });
-             }},
-            {"fast convolution",
-             [](const Case& c, const Outcome&) {
-               return any_algorithm(c, [](const ConvolutionAlgorithms& a) { return a.winograd(); });
-             }},
-            {"denormal numbers", [](const Case&, const Outcome& o) { return o.denormal; }},
-            {"negative zeros", [](const Case&, const Outcome& o) { return o.negative_zero; }},
-            {"huge numbers", [](const Case& c, const Outcome&) { return numbers(c) == Numbers::huge; }},
-            {"a refused step", [](const Case&, const Outcome& o) { return o.refused; }},
-            {"CPUs alone", [](const Case&, const Outcome& o) { return o.gpu_kind.empty(); }}} {
+    : rows_{
+          {"1 pack", [](const Case& c, const Outcome&) { return packs_between(c, 1, 1); }},
+          {"2 to 8 packs", [](const Case& c, const Outcome&) { return packs_between(c, 2, 8); }},
+          {"9 to 32 packs", [](const Case& c, const Outcome&) { return packs_between(c, 9, 32); }},
+          {"33 to 64 packs", [](const Case& c, const Outcome&) { return packs_between(c, 33, 64); }},
+          {"over 64 packs", [](const Case& c, const Outcome&) { return packs_between(c, 65, 1000); }},
+          {"last minibatch of 1", [](const Case& c, const Outcome&) { return c.last != 0; }},
+          {"1 device", [](const Case& c, const Outcome&) { return c.devices == 1; }},
+          {"2 to 4 devices", [](const Case& c, const Outcome&) { return c.devices > 1 && c.devices < 5; }},
+          {"over 4 devices", [](const Case& c, const Outcome&) { return c.devices > 4; }},
+          {"a device without packs",
+           [](const Case&, const Outcome& o) {
+             return any_packs(o, [](int packs, bool) { return packs == 0; });
+           }},
+          {"unequal shares", [](const Case& c, const Outcome&) { return c.shares != 0 && c.devices > 1; }},
+          {"exchange sharded", [](const Case& c, const Outcome&) { return c.star == 0 && c.devices > 1; }},
+          {"exchange star", [](const Case& c, const Outcome&) { return c.star != 0 && c.devices > 1; }},
+          {"sharded optimizer",
+           [](const Case& c, const Outcome&) { return c.shard_optimizer != 0 && c.devices > 1; }},
+          {"momentum", [](const Case& c, const Outcome&) { return c.momentum != 0; }},
+          {"pack order", [](const Case& c, const Outcome&) { return c.layer_order == 0; }},
+          {"layer order", [](const Case& c, const Outcome&) { return c.layer_order != 0; }},
+          {"not fused", [](const Case& c, const Outcome&) { return c.unfused != 0; }},
+          {"padding", [](const Case& c, const Outcome&) { return any_layer<model::Conv2d>(c, pads); }},
+          {"stride", [](const Case& c, const Outcome&) { return any_layer<model::Conv2d>(c, strides); }},
+          {"a value with several readers", [](const Case& c, const Outcome&) { return most_readers(c) > 1; }},
+          {"a value with over two readers",
+           [](const Case& c, const Outcome&) { return most_readers(c) > 2; }},
+          {"weight gradient A",
+           [](const Case& c, const Outcome&) {
+             return any_algorithm(c, [](const ConvolutionAlgorithms& a) {
+               return a.weight_gradient == WeightGradientAlgorithm::per_lane;
+             });
+           }},
+          {"weight gradient B",
+           [](const Case& c, const Outcome&) {
+             return any_algorithm(c, [](const ConvolutionAlgorithms& a) {
+               return a.weight_gradient == WeightGradientAlgorithm::per_row;
+             });
+           }},
+          {"fast convolution",
+           [](const Case& c, const Outcome&) {
+             return any_algorithm(c, [](const ConvolutionAlgorithms& a) { return a.winograd(); });
+           }},
+          {"denormal numbers", [](const Case&, const Outcome& o) { return o.denormal; }},
+          {"negative zeros", [](const Case&, const Outcome& o) { return o.negative_zero; }},
+          {"huge numbers", [](const Case& c, const Outcome&) { return numbers(c) == Numbers::huge; }},
+          {"a refused step", [](const Case&, const Outcome& o) { return o.refused; }},
+          {"CPUs alone", [](const Case&, const Outcome& o) { return o.gpu_kind.empty(); }}} {
+  add_layer_kinds();
   for (const std::string& kind : gpu_kinds) {
     rows_.push_back({kind, any, kind});
     rows_.push_back({kind + " beside CPUs", beside_cpus, kind});
@@ -137,8 +157,20 @@ Census::Census(const std::vector<std::string>& gpu_kinds)
                    [](const Case&, const Outcome& o) { return !o.gpu_kind.empty() && o.refused; }});
 }
 
+// Every kind of layer must be drawn.
+void Census::add_layer_kinds() {
+  const auto add = [this]<class... Kinds>(std::variant<Kinds...>*) {
+    (rows_.push_back({"a layer of kind " + name_of(Kinds{}),
+                      [](const Case& c, const Outcome&) { return any_layer<Kinds>(c, always<Kinds>); }}),
+     ...);
+  };
+  add(static_cast<model::LayerKind*>(nullptr));
+}
+
 void Census::count(const Case& c, const Outcome& outcome) {
   ++cases_;
+  ++cases_by_layers_[static_cast<int>(model_of(c).layers.size())];
+  if (most_readers(c) > 1) ++with_skip_;
   for (Row& row : rows_) {
     if ((row.gpu_kind.empty() || row.gpu_kind == outcome.gpu_kind) && row.had(c, outcome)) ++row.cases;
   }
@@ -152,9 +184,25 @@ std::vector<std::string> Census::never() const {
   return names;
 }
 
+int Census::median_layers() const {
+  int seen = 0;
+  for (const auto& [layers, cases] : cases_by_layers_) {
+    seen += cases;
+    if (2 * seen >= cases_) return layers;
+  }
+  return 0;
+}
+
+double Census::part_with_skip() const { return cases_ == 0 ? 0 : static_cast<double>(with_skip_) / cases_; }
+
 std::ostream& operator<<(std::ostream& out, const Census& census) {
   out << fmt::format("Of {} cases\n", census.cases_);
   for (const Census::Row& row : census.rows_) out << fmt::format("{:7} had {}\n", row.cases, row.name);
+  for (const auto& [layers, cases] : census.cases_by_layers_)
+    out << fmt::format("{:7} had {:2} layers {}\n", cases, layers,
+                       std::string(static_cast<std::size_t>(60.0 * cases / census.cases_), '#'));
+  out << fmt::format("The median is {} layers; {:.0f} % have a value with several readers\n",
+                     census.median_layers(), 100 * census.part_with_skip());
   return out;
 }
 

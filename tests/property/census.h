@@ -1,5 +1,6 @@
 // Counts in how many cases each thing that matters was there, so that a reader sees what a run has tried.
 #pragma once
+#include <map>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -26,7 +27,9 @@ class Census {
 
   // Names of what was in no case.
   std::vector<std::string> never() const;
-  // One line a thing: in how many cases it was.
+  int median_layers() const;
+  double part_with_skip() const;  // cases in which a value has several readers, of all
+  // One line a thing: in how many cases it was. And a histogram of the numbers of layers.
   friend std::ostream& operator<<(std::ostream& out, const Census& census);
 
  private:
@@ -36,8 +39,11 @@ class Census {
     std::string gpu_kind = {};  // not empty: counted among cases with such a GPU alone
     int cases = 0;
   };
+  void add_layer_kinds();
+
   std::vector<Row> rows_;
-  int cases_ = 0;
+  std::map<int, int> cases_by_layers_;
+  int cases_ = 0, with_skip_ = 0;
 };
 
 }  // namespace lockstep::property

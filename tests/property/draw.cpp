@@ -28,13 +28,16 @@ rc::Gen<Block> block() {
       set(&Block::kernel_height, from(1, 5)), set(&Block::kernel_width, from(1, 5)),
       set(&Block::stride, from(1, 2)), set(&Block::padding, from(0, 2)), set(&Block::square, from(0, 1)),
       set(&Block::relu, from(0, 1)), set(&Block::pool, from(0, 2)), set(&Block::window, from(1, 3)),
-      set(&Block::pool_stride, from(1, 2)), set(&Block::pool_padding, from(0, 1)));
+      set(&Block::pool_stride, from(1, 2)), set(&Block::pool_padding, from(0, 1)),
+      set(&Block::skip, from(0, 3)), set(&Block::older, from(0, 9)), set(&Block::twice, from(0, 1)),
+      set(&Block::skip_relu, from(0, 1)));
 }
 
 rc::Gen<Case> usual_case() {
-  const rc::Gen<std::vector<Block>> blocks = rc::gen::mapcat(from(0, 3), [](int count) {
-    return rc::gen::container<std::vector<Block>>(static_cast<std::size_t>(count), block());
-  });
+  const rc::Gen<std::vector<Block>> blocks =
+      rc::gen::mapcat(rc::gen::weightedOneOf<int>({{1, rc::gen::just(0)}, {9, from(1, 4)}}), [](int count) {
+        return rc::gen::container<std::vector<Block>>(static_cast<std::size_t>(count), block());
+      });
   const rc::Gen<std::array<int, kSteps>> minibatches =
       rc::gen::map(rc::gen::pair(from(1, 130), from(1, 130)), [](const std::pair<int, int>& sizes) {
         return std::array{sizes.first, sizes.second};

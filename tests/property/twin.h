@@ -5,7 +5,7 @@
 
 #include "device/device.h"
 #include "property/case.h"
-#include "reference/chain.h"
+#include "reference/network.h"
 
 namespace lockstep::property {
 

@@ -15,6 +15,11 @@ HWY_NOINLINE inline void relu_all(const float* x, float* y, std::size_t floats) 
   for (std::size_t i = 0; i < floats; i += kLanes) store(relu(load(x + i)), y + i);
 }
 
+// to may be a or b.
+HWY_NOINLINE inline void sum_all(const float* a, const float* b, float* to, std::size_t floats) {
+  for (std::size_t i = 0; i < floats; i += kLanes) store(hn::Add(load(a + i), load(b + i)), to + i);
+}
+
 HWY_NOINLINE inline void relu_gradient(const float* dy, const float* y, float* dx, std::size_t floats) {
   const Vec zero = hn::Zero(kTag);
   for (std::size_t i = 0; i < floats; i += kLanes) {

@@ -1,4 +1,4 @@
-// A model's layers one after the other, forwards and backwards, in plain tensors.
+// A model's graph of layers in model order, forwards and backwards, in plain tensors.
 #pragma once
 #include <span>
 #include <vector>
@@ -9,7 +9,7 @@ namespace lockstep::reference {
 
 using Tensor = std::vector<float>;
 
-// Entry 0 is the input, entry i + 1 what layer i gives, [example][channel][y][x].
+// By value (model/model.h): entry 0 is the input, entry i + 1 what layer i gives, [example][channel][y][x].
 // parameters: in the order of model::parameters_of.
 std::vector<Tensor> forward(const model::Model& model, std::span<const Tensor> parameters, int examples,
                             std::span<const float> input);

@@ -1,0 +1,12 @@
+#include "model/layers/avg_pool.h"
+
+#include "model/sliding_window.h"
+
+namespace lockstep::model {
+
+Shape AvgPool::output(const LayerInputs& in) const {
+  const Extent out = pool_windows_inside(in, {"window", window, stride, padding});
+  return {in.shape().channels, out.height, out.width};
+}
+
+}  // namespace lockstep::model

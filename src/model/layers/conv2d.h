@@ -1,0 +1,20 @@
+// Convolution over an image, with a bias for each output channel.
+#pragma once
+#include "model/layer_inputs.h"
+#include "model/parameter.h"
+
+namespace lockstep::model {
+
+struct Conv2d {
+  static constexpr int kInputs = 1;
+  int out_channels = 0;
+  Extent kernel;
+  Extent stride{1, 1};
+  Extent padding{0, 0};  // zeros, the same on both sides
+  std::optional<InitialValues> initial_weight = {}, initial_bias = {};
+
+  Shape output(const LayerInputs& in) const;
+  std::vector<ParameterSpec> parameters(const Shape& in) const;
+};
+
+}  // namespace lockstep::model

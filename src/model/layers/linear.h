@@ -1,0 +1,17 @@
+// Every output unit from every input unit, with a bias.
+#pragma once
+#include "model/layer_inputs.h"
+#include "model/parameter.h"
+
+namespace lockstep::model {
+
+struct Linear {
+  static constexpr int kInputs = 1;
+  int out_units = 0;
+  std::optional<InitialValues> initial_weight = {}, initial_bias = {};
+
+  Shape output(const LayerInputs& in) const;
+  std::vector<ParameterSpec> parameters(const Shape& in) const;
+};
+
+}  // namespace lockstep::model

@@ -1,0 +1,18 @@
+// The maximum of each window.
+#pragma once
+#include "model/layer_inputs.h"
+#include "model/parameter.h"
+
+namespace lockstep::model {
+
+struct MaxPool {
+  static constexpr int kInputs = 1;
+  Extent window;
+  Extent stride;
+  Extent padding{0, 0};
+
+  Shape output(const LayerInputs& in) const;
+  static std::vector<ParameterSpec> parameters(const Shape&) { return {}; }
+};
+
+}  // namespace lockstep::model

@@ -1,0 +1,15 @@
+// What is positive passes; everything else becomes 0.
+#pragma once
+#include "model/layer_inputs.h"
+#include "model/parameter.h"
+
+namespace lockstep::model {
+
+struct Relu {
+  static constexpr int kInputs = 1;
+
+  static Shape output(const LayerInputs& in) { return in.shape(); }
+  static std::vector<ParameterSpec> parameters(const Shape&) { return {}; }
+};
+
+}  // namespace lockstep::model

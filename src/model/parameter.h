@@ -1,0 +1,40 @@
+// Tensors that training changes. Element order and names are PyTorch's.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/initial_values.h"
+
+namespace lockstep::model {
+
+enum class ParameterRole { weight, bias };
+
+// As a kind of layer states it.
+struct ParameterSpec {
+  ParameterRole role = ParameterRole::weight;
+  std::vector<std::int64_t> shape;  // (out, in, height, width), (out, in) or (out)
+  Fans fans;
+  std::optional<InitialValues> initial;  // nothing: the model's usual ones
+};
+
+// As a model has it.
+struct Parameter {
+  using Role = ParameterRole;
+  std::string name;  // conv1.weight
+  std::vector<std::int64_t> shape;
+  int layer = 0;  // index in Model::layers
+  Role role = Role::weight;
+  Fans fans = {};
+  InitialValues initial = Constant{};
+
+  std::size_t elements() const;
+};
+
+// The parameter's first numbers, by seed and name alone: the same whoever fills them.
+// Requires: values.size() is parameter.elements(), in PyTorch's element order.
+void fill_initial(const Parameter& parameter, std::uint64_t seed, std::span<float> values);
+
+}  // namespace lockstep::model

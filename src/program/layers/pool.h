@@ -1,0 +1,23 @@
+// Average and maximum pool.
+#pragma once
+#include "program/geometry.h"
+
+namespace lockstep::program {
+
+class Builder;
+struct ConvolutionNode;
+struct Node;
+
+struct PoolNode {
+  static constexpr bool kTrained = false, kElementwise = false;
+  Pool pool;
+
+  Shape needed_input(const Shape& output, const Shape& whole) const;
+  void resize(const Shape& input, const Shape& output);
+  bool join(ConvolutionNode& before) const;
+
+  void forward(Builder& builder, const Node& node) const;
+  void backward(Builder& builder, const Node& node) const;
+};
+
+}  // namespace lockstep::program

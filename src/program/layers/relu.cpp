@@ -1,0 +1,24 @@
+#include "program/layers/relu.h"
+
+#include "program/builder.h"
+
+namespace lockstep::program {
+
+bool ReluNode::join(ConvolutionNode& before) {
+  if (before.epilogue != Epilogue::none) return false;
+  before.epilogue = Epilogue::relu;
+  return true;
+}
+
+void ReluNode::forward(Builder& builder, const Node& node) {
+  const BufferId y = builder.add_output(node);
+  builder.emit({ReluForward{}, node.name, {builder.input(node)}, {y}});
+}
+
+void ReluNode::backward(Builder& builder, const Node& node) {
+  const BufferId dy = builder.gradient(node), dx = builder.overwritable(dy, node.name + ".dx");
+  builder.emit({ReluBackward{}, node.name, {dy, builder.output(node)}, {dx}});
+  builder.add_gradient(node, 0, dx);
+}
+
+}  // namespace lockstep::program

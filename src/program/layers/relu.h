@@ -1,0 +1,22 @@
+// Relu that stands alone; behind a convolution it is fused.
+#pragma once
+#include "program/geometry.h"
+
+namespace lockstep::program {
+
+class Builder;
+struct ConvolutionNode;
+struct Node;
+
+struct ReluNode {
+  static constexpr bool kTrained = false, kElementwise = true;
+
+  static Shape needed_input(const Shape& output, const Shape&) { return output; }
+  static void resize(const Shape&, const Shape&) {}
+  static bool join(ConvolutionNode& before);
+
+  static void forward(Builder& builder, const Node& node);
+  static void backward(Builder& builder, const Node& node);
+};
+
+}  // namespace lockstep::program

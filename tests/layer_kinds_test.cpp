@@ -1,0 +1,150 @@
+// Every kind of layer against every place that must know it: shape rule, naive twin, gradient in double, CPU
+// kernels, GPU kernels, random cases. The list of kinds is the variant's own: a kind that has no example here
+// does not compile.
+#include <gtest/gtest.h>
+#include <rapidcheck.h>
+
+#include "cpu/cpu_device.h"
+#include "cpu/kernels.h"
+#include "device/steps_for_test.h"
+#include "gpu_devices_for_test.h"
+#include "property/draw.h"
+#include "reference/check_gradients_for_test.h"
+
+namespace lockstep {
+namespace {
+
+using device::Order;
+using model::Add, model::AvgPool, model::Conv2d, model::Flatten, model::Linear, model::MaxPool, model::Relu;
+
+// A small model around one layer of the kind, named "tested". A layer with parameters stands before it, so
+// that its input gradient matters.
+struct Example {
+  std::string name;
+  std::vector<model::Layer> layers;
+  model::Shape expected;  // what the tested layer gives
+  bool (*holds)(const model::LayerKind&);
+
+  static model::Shape input() { return {2, 7, 6}; }
+  model::Model model() const { return {.name = name, .input = input(), .layers = layers}; }
+  device::Case step_case() const {
+    return device::graph(name.c_str(), input(), layers, {37}, arithmetic::ConvolutionRule::direct);
+  }
+};
+
+std::ostream& operator<<(std::ostream& out, const Example& example) { return out << example.name; }
+
+// Behind a convolution that gives 3x6x5.
+Example behind_convolution(std::string name, const model::LayerKind& kind, const model::Shape& expected) {
+  return {std::move(name),
+          {{"before", Conv2d{3, {2, 2}}}, {"tested", kind}, {"flatten", Flatten{}}, {"last", Linear{4}}},
+          expected,
+          nullptr};
+}
+
+template <class Kind>
+Example example() = delete;
+
+template <>
+Example example<Conv2d>() {
+  return behind_convolution("Conv2d", Conv2d{5, {3, 2}, {2, 1}, {1, 1}}, {5, 3, 6});
+}
+template <>
+Example example<Linear>() {
+  return {"Linear",
+          {{"flatten", Flatten{}}, {"before", Linear{9}}, {"tested", Linear{7}}, {"last", Linear{4}}},
+          {7},
+          nullptr};
+}
+template <>
+Example example<Relu>() {
+  return behind_convolution("Relu", Relu{}, {3, 6, 5});
+}
+template <>
+Example example<AvgPool>() {
+  return behind_convolution("AvgPool", AvgPool{{3, 2}, {2, 2}, {1, 0}}, {3, 3, 2});
+}
+template <>
+Example example<MaxPool>() {
+  return behind_convolution("MaxPool", MaxPool{{2, 2}, {2, 1}, {0, 1}}, {3, 3, 6});
+}
+template <>
+Example example<Flatten>() {
+  return {
+      "Flatten", {{"before", Conv2d{3, {2, 2}}}, {"tested", Flatten{}}, {"last", Linear{4}}}, {90}, nullptr};
+}
+template <>
+Example example<Add>() {
+  return {"Add",
+          {{"before", Conv2d{3, {2, 2}}},
+           {"branch", Conv2d{3, {3, 3}, {1, 1}, {1, 1}}},
+           {"relu", Relu{}},
+           {"tested", Add{}, {"before", "relu"}},
+           {"flatten", Flatten{}},
+           {"last", Linear{4}}},
+          {3, 6, 5},
+          nullptr};
+}
+
+std::vector<Example> examples() {
+  const auto all = []<class... Kinds>(std::variant<Kinds...>*) {
+    std::vector<Example> list{example<Kinds>()...};
+    std::size_t i = 0;
+    ((list[i++].holds = [](const model::LayerKind& k) { return std::holds_alternative<Kinds>(k); }), ...);
+    return list;
+  };
+  return all(static_cast<model::LayerKind*>(nullptr));
+}
+
+class LayerKinds : public testing::TestWithParam<Example> {
+ protected:
+  static void TearDownTestSuite() {
+    for (GpuKind& kind : gpu_kinds()) kind.devices.clear();
+  }
+};
+
+TEST_P(LayerKinds, HasAShapeRule) {
+  const model::Model model = GetParam().model();
+  const auto tested = std::ranges::find(model.layers, "tested", &model::Layer::name);
+  ASSERT_TRUE(GetParam().holds(tested->kind)) << "the example has a layer of another kind";
+  const auto value = static_cast<std::size_t>(tested - model.layers.begin()) + 1;
+  EXPECT_EQ(model::infer_shapes(model)[value], GetParam().expected);
+}
+
+TEST_P(LayerKinds, HasATwinWithTheGradientOfTheNetworkInDouble) {
+  reference::check_gradients(GetParam().model());
+}
+
+TEST_P(LayerKinds, HasKernelsForEveryInstructionSet) {
+  const device::StepOfCase step(GetParam().step_case(), 37, 1);
+  for (const cpu::Kernels* kernels : cpu::usable_kernels()) {
+    const auto device = cpu::make_cpu_device({.threads = 2, .target = std::string(kernels->name)});
+    for (const bool plain : {false, true}) step.expect_on(*device, Order::pack, plain);
+  }
+}
+
+TEST_P(LayerKinds, HasGpuKernels) {
+  const device::StepOfCase step(GetParam().step_case(), 37, 1);
+  for (const GpuKind& kind : gpu_kinds()) {
+    SCOPED_TRACE(kind.name);
+    if (!kind.devices.empty()) step.expect_on(*kind.devices.front(), Order::pack, true);
+  }
+}
+
+TEST_P(LayerKinds, IsDrawnInRandomCases) {
+  constexpr int kCases = 200, kLeast = 10;
+  int found = 0;
+  rc::Random random(1);
+  for (int i = 0; i < kCases; ++i) {
+    const property::Case drawn = property::any_case()(random.split(), rc::kNominalSize).value();
+    found += std::ranges::any_of(property::model_of(drawn).layers,
+                                 [](const model::Layer& layer) { return GetParam().holds(layer.kind); });
+  }
+  EXPECT_GE(found, kLeast) << "of " << kCases;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LayerKinds, testing::ValuesIn(examples()),
+                         [](const auto& instance) { return instance.param.name; });
+
+}  // namespace
+}  // namespace lockstep

@@ -1,0 +1,135 @@
+#include "property/drawn_model.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace lockstep::property {
+namespace {
+
+// What fast convolution takes.
+Block squared(Block b) {
+  b.kernel_height = b.kernel_width = b.kernel_height < 3 ? 5 : 3;
+  b.channels = std::max(b.channels, 16);
+  b.stride = 1;
+  return b;
+}
+
+}  // namespace
+
+DrawnModel::DrawnModel(const model::Shape& input, arithmetic::ConvolutionRule rule)
+    : last_{std::string(model::kInputName), input} {
+  model_.name = "drawn";
+  model_.input = input;
+  model_.convolution = rule;
+  model_.sigma = 0.2;
+  values_.push_back(last_);
+}
+
+void DrawnModel::add(const Block& drawn) {
+  const Block block = drawn.square != 0 ? squared(drawn) : drawn;
+  if (block.convolution == 0 && !flattened_) {
+    layer("flatten", model::Flatten{});
+    flattened_ = true;
+  }
+  const Value start = last_;
+  multiply(block);
+  skip(block, start);
+  if (block.pool != 0 && !flattened_) pool(block);
+}
+
+void DrawnModel::linear(int units) {
+  if (!flattened_) layer("flatten", model::Flatten{});
+  flattened_ = true;
+  multiplications_ += static_cast<std::int64_t>(last_.shape.elements()) * units;
+  layer("linear", model::Linear{units});
+}
+
+void DrawnModel::layer(const char* kind, const model::LayerKind& layer, std::vector<Value> inputs) {
+  model::LayerInputs in{kind, {}};
+  std::vector<std::string> names;
+  for (const Value& input : inputs) {
+    in.inputs.push_back({input.name, input.shape});
+    names.push_back(input.name);
+  }
+  if (names == std::vector{values_.back().name}) names.clear();  // the layer before
+  const model::Shape shape = std::visit([&](const auto& k) { return k.output(in); }, layer);
+  model_.layers.push_back({fmt::format("{}{}", kind, model_.layers.size() + 1), layer, names});
+  last_ = {model_.layers.back().name, shape};
+  values_.push_back(last_);
+}
+
+void DrawnModel::multiply(const Block& block) {
+  if (flattened_) {
+    linear(block.channels + (block.wide != 0 ? 128 : 0));
+  } else {
+    convolution(block);
+  }
+  if (block.relu != 0) layer("relu", model::Relu{});
+}
+
+void DrawnModel::convolution(const Block& b) {
+  const model::Shape in = last_.shape;
+  const model::Extent kernel{std::min(b.kernel_height, in.height + 2 * b.padding),
+                             std::min(b.kernel_width, in.width + 2 * b.padding)};
+  layer("conv", model::Conv2d{b.channels, kernel, {b.stride, b.stride}, {b.padding, b.padding}});
+  multiplications_ +=
+      static_cast<std::int64_t>(last_.shape.elements()) * in.channels * kernel.height * kernel.width;
+}
+
+void DrawnModel::pool(const Block& b) {
+  const model::Shape in = last_.shape;
+  const model::Extent window{std::min(b.window, in.height), std::min(b.window, in.width)};
+  const int padding = std::min(b.pool_padding, std::min(window.height, window.width) - 1);
+  const model::Extent stride{b.pool_stride, b.pool_stride}, pad{padding, padding};
+  if (b.pool == 1) {
+    layer("avg_pool", model::AvgPool{window, stride, pad});
+  } else {
+    layer("max_pool", model::MaxPool{window, stride, pad});
+  }
+}
+
+void DrawnModel::skip(const Block& block, const Value& start) {
+  const Value here = last_;
+  switch (static_cast<Skip>(block.skip)) {
+    case Skip::none:
+      return;
+    case Skip::residual:
+      residual(block);
+      layer("add", model::Add{}, {here, last_});
+      break;
+    case Skip::parallel:
+      last_ = start;
+      multiply(block);
+      layer("add", model::Add{}, {last_, here});
+      break;
+    case Skip::older: {
+      std::vector<Value> fitting;  // with `here` itself, which is then added to itself
+      std::ranges::copy_if(values_, std::back_inserter(fitting),
+                           [&](const Value& v) { return v.shape == here.shape; });
+      const Value& older = fitting[static_cast<std::size_t>(block.older) % fitting.size()];
+      layer("add", model::Add{}, {older, here});
+      if (block.twice != 0) layer("add", model::Add{}, {older, last_});
+      break;
+    }
+  }
+  if (block.skip_relu != 0) layer("relu", model::Relu{});
+}
+
+// Keeps the shape.
+void DrawnModel::residual(const Block& block) {
+  const int channels = last_.shape.channels;
+  if (flattened_) {
+    linear(channels);
+  } else {
+    Block same = block;
+    same.padding = std::max(1, block.padding);
+    same.kernel_height = same.kernel_width = 2 * same.padding + 1;
+    same.stride = 1;
+    same.channels = channels;
+    convolution(same);
+  }
+  if (block.relu != 0) layer("relu", model::Relu{});
+}
+
+}  // namespace lockstep::property
