@@ -13,9 +13,9 @@
 #include <fmt/format.h>
 
 #include "arithmetic/normal.h"
-#include "arithmetic/reference/network.h"
 #include "arithmetic/reference/convolution.h"
 #include "arithmetic/reference/linear.h"
+#include "arithmetic/reference/network.h"
 #include "arithmetic/reference/pool.h"
 #include "arithmetic/reference/relu.h"
 #include "arithmetic/reference/softmax_cross_entropy.h"
