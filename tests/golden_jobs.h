@@ -41,6 +41,40 @@ inline GoldenJob small_job(std::string_view name, std::vector<model::LayerKind> 
   return {.name = std::string(name), .model = std::move(model), .learning_rate = 0.1f, .momentum = momentum};
 }
 
+// Two residual blocks, the second with a shortcut of its own, and initial values by fan-in. A value has three
+// readers, both operands of a sum are relus, and the last pool drops a row.
+inline GoldenJob residual_job(ConvolutionRule rule) {
+  using namespace model;
+  const auto conv = [](int channels, int kernel, int stride) {
+    return Conv2d{.out_channels = channels,
+                  .kernel = {kernel, kernel},
+                  .stride = {stride, stride},
+                  .padding = {kernel / 2, kernel / 2},
+                  .initial_weight = KaimingUniform{},
+                  .initial_bias = Constant{0.01f}};
+  };
+  Model model{.name = "residual",
+              .input = {1, 28, 28},
+              .layers = {{"conv1", conv(16, 3, 2)},
+                         {"relu1", Relu{}},
+                         {"conv2", conv(16, 3, 1)},
+                         {"relu2", Relu{}},
+                         {"add1", Add{}, {"relu1", "relu2"}},
+                         {"conv3", conv(17, 3, 2)},
+                         {"relu3", Relu{}},
+                         {"shortcut", conv(17, 1, 2), {"add1"}},
+                         {"add2", Add{}, {"relu3", "shortcut"}},
+                         {"pool1", AvgPool{{2, 2}, {2, 2}}},
+                         {"flatten1", Flatten{}},
+                         {"last", Linear{.out_units = 10, .initial_weight = XavierUniform{}}},
+                         {"pool2", MaxPool{{4, 4}, {3, 3}}, {"relu1"}},
+                         {"flatten2", Flatten{}},
+                         {"last2", Linear{.out_units = 10, .initial_weight = XavierUniform{}}},
+                         {"add3", Add{}, {"last", "last2"}}},
+              .convolution = rule};
+  return {.name = "residual", .model = std::move(model), .learning_rate = 0.02f, .momentum = 0.9f};
+}
+
 inline std::vector<GoldenJob> golden_jobs() {
   using enum ConvolutionRule;
   using namespace model;
@@ -67,6 +101,8 @@ inline std::vector<GoldenJob> golden_jobs() {
       // windows that overlap, that are padded, and that drop the last row and column
       small_job("max_pool", {Conv2d{5, {3, 3}}, Relu{}, MaxPool{{3, 3}, {2, 2}, {1, 1}}, Conv2d{8, {3, 3}},
                              MaxPool{{2, 2}, {2, 2}}, Relu{}}),
+      residual_job(direct),
+      residual_job(fast),
   };
 }
 

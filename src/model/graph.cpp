@@ -47,6 +47,7 @@ class Names {
     const auto found = layers_.find(name);
     if (found == layers_.end()) {
       std::vector<std::string> before{std::string(kInputName)};
+      before.reserve(layer + 1);
       for (std::size_t i = 0; i < layer; ++i) before.push_back(model_.layers[i].name);
       throw Error(Fault::usage, "layer {} takes its input from '{}', which names no layer{}", own, name,
                   suggestion(name, before));

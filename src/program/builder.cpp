@@ -69,7 +69,7 @@ BufferId Builder::kept(const Node& node, std::string_view what) const {
 }
 
 // Values whose gradients lie in the buffer and are still needed.
-auto Builder::holders(BufferId gradient) const { return std::ranges::count(gradients_, gradient); }
+std::ptrdiff_t Builder::holders(BufferId gradient) const { return std::ranges::count(gradients_, gradient); }
 
 BufferId Builder::overwritable(BufferId gradient, std::string name) {
   if (holders(gradient) == 1) return gradient;

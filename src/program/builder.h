@@ -1,6 +1,7 @@
 // What the nodes of a graph need to become instructions: buffers, the buffer each value is in, and gradients.
 // Nodes go forward in model order, then backward in reverse order.
 #pragma once
+#include <cstddef>
 #include <map>
 #include <string>
 #include <string_view>
@@ -63,7 +64,7 @@ class Builder {
   Program finish();
 
  private:
-  auto holders(BufferId gradient) const;
+  std::ptrdiff_t holders(BufferId gradient) const;
 
   const std::vector<Node>& nodes_;
   Program program_;

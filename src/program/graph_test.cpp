@@ -28,6 +28,7 @@ std::vector<std::string> lines(const Program& p) {
     return text;
   };
   std::vector<std::string> list;
+  list.reserve(p.segments[1].instructions.size());
   for (const Instruction& i : p.segments[1].instructions)
     list.push_back(to_text(i) + ":" + names(i.inputs) + " ->" + names(i.outputs));
   return list;
@@ -69,6 +70,7 @@ TEST(TrimGraph, OperandsOfAnAddStayEqual) {
 TEST(FuseGraph, AValueWithTwoReadersIsNotFused) {
   const auto names = [](const std::vector<Node>& nodes) {
     std::vector<std::string> list;
+    list.reserve(nodes.size());
     for (const Node& node : nodes) list.push_back(node.name);
     return list;
   };

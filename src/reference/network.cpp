@@ -138,6 +138,7 @@ std::vector<Place> places_of(const model::Model& model, std::span<const Tensor> 
 
 Inputs inputs_of(const Place& place, std::span<const Tensor> values) {
   Inputs inputs;
+  inputs.reserve(place.inputs.size());
   for (const int value : place.inputs) inputs.push_back(&values[static_cast<std::size_t>(value)]);
   return inputs;
 }

@@ -45,7 +45,7 @@ void DrawnModel::linear(int units) {
   layer("linear", model::Linear{units});
 }
 
-void DrawnModel::layer(const char* kind, const model::LayerKind& layer, std::vector<Value> inputs) {
+void DrawnModel::layer(const char* kind, const model::LayerKind& layer, const std::vector<Value>& inputs) {
   model::LayerInputs in{kind, {}};
   std::vector<std::string> names;
   for (const Value& input : inputs) {

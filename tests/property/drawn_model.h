@@ -26,7 +26,7 @@ class DrawnModel {
     model::Shape shape;
   };
 
-  void layer(const char* kind, const model::LayerKind& layer, std::vector<Value> inputs);
+  void layer(const char* kind, const model::LayerKind& layer, const std::vector<Value>& inputs);
   void layer(const char* kind, const model::LayerKind& kind_of_layer) { layer(kind, kind_of_layer, {last_}); }
   // From `last_`: the block's convolution, or its linear layer, and its relu.
   void multiply(const Block& block);
