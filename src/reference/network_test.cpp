@@ -56,7 +56,8 @@ TEST(Network, TakesTheAlgorithmThatTheRuleAllows) {
 
   const Tensor direct = convolution_forward(first, 1, x, parameters[0], parameters[1]);
   EXPECT_NE(direct, middle);
-  EXPECT_THAT(forward(two_convolutions(arithmetic::ConvolutionRule::direct), parameters, 1, x)[1], SameBits(direct));
+  EXPECT_THAT(forward(two_convolutions(arithmetic::ConvolutionRule::direct), parameters, 1, x)[1],
+              SameBits(direct));
 }
 
 TEST(Gradients, OfLinearLayers) {
