@@ -62,9 +62,9 @@ struct Layer {
   template <class Kind>
     requires std::constructible_from<LayerKind, Kind>
   Layer(Kind of_kind, std::vector<std::string> from = {})  // NOLINT(google-explicit-constructor)
-      : kind(std::move(of_kind)), inputs(std::move(from)) {}
+      : kind(of_kind), inputs(std::move(from)) {}
   Layer(std::string own_name, LayerKind of_kind, std::vector<std::string> from = {})
-      : name(std::move(own_name)), kind(std::move(of_kind)), inputs(std::move(from)) {}
+      : name(std::move(own_name)), kind(of_kind), inputs(std::move(from)) {}
 
   std::string name = {};
   LayerKind kind;

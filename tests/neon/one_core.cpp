@@ -14,7 +14,7 @@ Cores::~Cores() = default;
 int Cores::count() const { return 1; }
 void Cores::bind(int) const {}
 void Cores::try_to_bind(int) const noexcept {}
-std::unique_ptr<ThreadPlace> Cores::bind_for_now(int) const { return nullptr; }
+std::unique_ptr<device::ThreadPlace> Cores::bind_for_now(int) const { return nullptr; }
 void Cores::unbind() const noexcept {}
 
 }  // namespace lockstep::cpu
