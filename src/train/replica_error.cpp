@@ -15,6 +15,7 @@ Error replica_error(const run::ReplicaFinding& finding, const model::Model& mode
                  "step {}: {} is not finite after its update; nothing of it was saved, try a smaller --lr",
                  finding.step, tensor);
   std::vector<std::string> named;
+  named.reserve(finding.devices.size());
   for (const int device : finding.devices) named.push_back(devices[static_cast<std::size_t>(device)]);
   const std::string what = fmt::format("step {}: the replicas of {} differ (they were equal after step {})",
                                        finding.step, tensor, finding.well_after);
