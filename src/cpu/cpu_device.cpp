@@ -35,7 +35,8 @@ class CpuDevice : public device::Device {
   std::unique_ptr<device::ThreadPlace> adopt_thread() override {
     return cores_ ? cores_->bind_for_now(first_core_) : nullptr;
   }
-  bool reaches(const device::Device&) const override { return false; }  // the host's memory is everybody's
+  // CPU devices share the host's memory, so no copy is needed.
+  bool reaches(const device::Device&) const override { return false; }
   void copy(std::span<const float> from, std::span<float> to) override {
     std::ranges::copy(from, to.begin());
   }

@@ -33,7 +33,7 @@ struct Parameter {
   std::size_t elements() const;
 };
 
-// The parameter's first numbers, by seed and name alone: the same whoever fills them.
+// The parameter's initial numbers. They depend on the seed and the parameter's name alone.
 // Requires: values.size() is parameter.elements(), in PyTorch's element order.
 void fill_initial(const Parameter& parameter, std::uint64_t seed, std::span<float> values);
 
