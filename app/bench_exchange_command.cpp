@@ -17,7 +17,7 @@
 namespace lockstep::app {
 namespace {
 
-constexpr WholeRange kDevices{2, 64};
+constexpr WholeRange kExchangeDevices{2, 64};
 constexpr double kMegabyte = 1e6, kMostMegabytes = 16'384, kLeastMegabytes = 0.001;
 
 std::size_t elements_of(std::string_view text) {
@@ -39,7 +39,7 @@ class BenchExchangeCommand final : public Command {
             "--megabytes", [this](const std::string& text) { elements_ = list_of(text, elements_of); },
             "Sizes of the sums (default 0.5,45,256)")
         ->type_name("LIST");
-    add_device_counts(*parser, devices_, kDevices);
+    add_device_counts(*parser, devices_, kExchangeDevices);
     add_seconds(*parser, seconds_, "each size on each number of devices");
     add_json(*parser, json_);
     return parser;

@@ -5,13 +5,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "units.h"
+
 namespace lockstep::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using measure::DeviceWork, measure::ExchangeFigure, measure::ExchangeFigures, measure::Spread;
-
-constexpr double kMega = 1e6, kGiga = 1e9, kMillis = 1e3;
 
 std::string megabytes(std::size_t bytes) { return fmt::format("{:.2f}", static_cast<double>(bytes) / kMega); }
 

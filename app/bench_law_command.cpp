@@ -14,14 +14,14 @@
 namespace lockstep::app {
 namespace {
 
-constexpr WholeRange kDevices{2, 16};
+constexpr WholeRange kLawDevices{2, 16};
 
 class BenchLawCommand final : public Command {
  public:
   CLI::App* add_to(CLI::App& app) override {
     CLI::App* const parser =
         app.add_subcommand("law", "Measure what the fixed order of additions costs a training step");
-    add_device_counts(*parser, devices_, kDevices);
+    add_device_counts(*parser, devices_, kLawDevices);
     add_seconds(*parser, seconds_, "each number of devices");
     add_json(*parser, json_);
     return parser;

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "units.h"
+
 namespace lockstep::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using measure::LawFigure, measure::Spread;
-
-constexpr double kMega = 1e6, kMillis = 1e3;
 
 Json json_of(const Spread& seconds, std::size_t bytes) {
   return {{"seconds", seconds.median},

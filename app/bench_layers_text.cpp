@@ -4,14 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "bench_peak_text.h"
+#include "units.h"
 
 namespace lockstep::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using measure::LayerFigure;
-
-constexpr double kGiga = 1e9, kMicros = 1e6;
 
 // "12.5 (10 %)"; nothing for a phase that the algorithm does not have.
 std::string phase(double seconds, double fraction) {

@@ -2,13 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "units.h"
+
 namespace lockstep::app {
-namespace {
-
-constexpr double kGiga = 1e9;
-
-}  // namespace
-
 std::string peak_lines(const measure::PeakFigure& peak) {
   std::string text = fmt::format("FMA peak of one core: {:.1f} GFLOP/s (best window; median {:.1f})\n",
                                  peak.best / kGiga, peak.median / kGiga);

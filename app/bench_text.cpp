@@ -7,6 +7,7 @@
 #include "bench_peak_text.h"
 #include "device/device_list.h"
 #include "report/text_table.h"
+#include "units.h"
 
 namespace lockstep::app {
 namespace {
@@ -15,7 +16,6 @@ using Json = nlohmann::ordered_json;
 using measure::KernelFigure, measure::PeakFigure, measure::ScalingFigure, measure::Spread,
     measure::StepFigure;
 
-constexpr double kGiga = 1e9, kMicros = 1e6;
 constexpr int kNameWidth = 26;
 
 bool multiplies(const KernelFigure& kernel) { return kernel.flops > 0; }

@@ -7,6 +7,7 @@
 
 #include "device/device_list.h"
 #include "report/text_table.h"
+#include "units.h"
 
 namespace lockstep::app {
 namespace {
@@ -16,8 +17,6 @@ using Json = nlohmann::ordered_json;
 using Cells = std::vector<std::string>;
 
 constexpr auto kRight = TextColumn::Align::right;
-constexpr double kGiga = 1e9, kMillis = 1e3;
-
 // One line of plain characters: drivers say what they like.
 std::string plain(std::string text) {
   std::ranges::replace_if(

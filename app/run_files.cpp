@@ -17,6 +17,7 @@
 #include "store/checkpoint.h"
 #include "store/run_directory.h"
 #include "store/tensor_file.h"
+#include "timing.h"
 #include "train/checkpoint.h"
 #include "weights_file.h"
 
@@ -24,10 +25,6 @@ namespace lockstep::app {
 namespace {
 
 namespace fs = std::filesystem;
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 fs::path make_run_directory(const std::optional<fs::path>& out, const store::RunConfig& config) {
   if (!out) return store::create_run_directory(kRunsDirectory, config.job.model);

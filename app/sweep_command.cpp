@@ -23,6 +23,7 @@
 #include "stop_signals.h"
 #include "store/run_directory.h"
 #include "sweep_run_name.h"
+#include "timing.h"
 #include "train/checkpoint.h"
 #include "train/trainer.h"
 #include "train_flags.h"
@@ -34,16 +35,6 @@ namespace fs = std::filesystem;
 
 // The decimal that people typed, not the digits a float adds to it.
 double decimal(float value) { return std::stod(fmt::format("{}", value)); }
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double seconds_per_epoch(const std::vector<train::EpochReport>& epochs) {
-  double seconds = 0;
-  for (const train::EpochReport& epoch : epochs) seconds += epoch.seconds;
-  return seconds / static_cast<double>(epochs.size());
-}
 
 class SweepCommand final : public Command {
  public:

@@ -23,6 +23,7 @@
 #include "run_data.h"
 #include "run_files.h"
 #include "stop_signals.h"
+#include "timing.h"
 #include "trace_output.h"
 #include "train/checkpoint.h"
 #include "train/stored_weights.h"
@@ -64,12 +65,6 @@ std::optional<train::Weights> load_start(store::RunConfig& config, const model::
     throw Error(Fault::data, "{}: expected weights with hash {} as {} says, found {}", path.string(),
                 expected, config_name(flags), config.job.load);
   return start;
-}
-
-double seconds_per_epoch(const std::vector<train::EpochReport>& epochs) {
-  double seconds = 0;
-  for (const train::EpochReport& epoch : epochs) seconds += epoch.seconds;
-  return seconds / static_cast<double>(epochs.size());
 }
 
 // What each device did: the packs it computed and where its seconds went.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cpu/size.h"
+
 namespace lockstep::cpu {
 namespace {
 
@@ -12,10 +14,6 @@ constexpr int kLinearBlock = 256;  // input units of a linear layer whose weight
 constexpr int kCanonicalBlock = 64;
 constexpr int kListedTaps =
     25;  // a list of about this length keeps the inner loop long and the list in cache
-
-std::ptrdiff_t area(program::Extent e) { return static_cast<std::ptrdiff_t>(e.height) * e.width; }
-
-std::size_t size(std::ptrdiff_t n) { return static_cast<std::size_t>(n); }
 
 }  // namespace
 
@@ -33,9 +31,9 @@ GatherPlan::GatherPlan(const program::Convolution& c, Direction direction, progr
       padding_(c.padding),
       linear_(c.linear()),
       in_step_(linear_ ? Strides{kPack, 0, in_channels_ * kPack}
-                       : Strides{area(in_) * kPack, in_.width * kPack, kPack}),
+                       : Strides{in_.area() * kPack, in_.width * kPack, kPack}),
       out_step_(linear_ ? Strides{kPack, 0, out_channels_ * kPack}
-                        : Strides{area(out_) * kPack, out_.width * kPack, kPack}) {
+                        : Strides{out_.area() * kPack, out_.width * kPack, kPack}) {
   const bool forward = direction == Direction::forward;
   const int packs = linear_ ? most_packs : 1;
   const int phase_width = forward ? out_.width : std::max(1, out_.width / stride_.width);
@@ -326,7 +324,7 @@ void GatherPlan::finish_block(const Block& block, Channels group, const Operands
             block.column / shrink * job.y_column;
   }
   if (pooled) {
-    job.mask_channel = area(out_) * 2;
+    job.mask_channel = out_.area() * 2;
     job.mask_row = static_cast<std::ptrdiff_t>(out_.width) * 2;
     job.mask = operands.mask + group.first * job.mask_channel + block.row * job.mask_row + block.column * 2;
   }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/divide.h"
 #include "cpu/bias_gradient.h"
+#include "cpu/size.h"
 #include "cpu/tiling.h"
 
 namespace lockstep::cpu {
@@ -11,10 +13,6 @@ namespace {
 constexpr int kPackBytes = kPack * static_cast<int>(sizeof(float));
 constexpr int kChunkElements = 32;  // of an output channel: its tile's sums stay in L1 beside their operands
 static_assert(kChunkElements * kMaxChainChannels <= kStageElements);
-
-std::ptrdiff_t area(program::Extent e) { return static_cast<std::ptrdiff_t>(e.height) * e.width; }
-std::size_t size(std::ptrdiff_t n) { return static_cast<std::size_t>(n); }
-std::ptrdiff_t whole_packs(std::ptrdiff_t n) { return (n + kPack - 1) / kPack * kPack; }
 
 }  // namespace
 
@@ -44,7 +42,7 @@ void LaneChainPlan::add_run(int channel, int ky, int kx, int length) {
   if (chunks_.empty() || chunks_.back().elements + length > kChunkElements)
     chunks_.push_back({element, 0, {}});
   Chunk& chunk = chunks_.back();
-  const int input = channel * static_cast<int>(area(padded_)) + ky * padded_.width + kx;
+  const int input = channel * static_cast<int>(padded_.area()) + ky * padded_.width + kx;
   chunk.runs[size(length)].push_back({input * kPackBytes, element - chunk.first});
   chunk.elements += length;
 }
@@ -52,10 +50,10 @@ void LaneChainPlan::add_run(int channel, int ky, int kx, int length) {
 LaneChainPlan::Layout LaneChainPlan::layout() const {
   const bool pads = c_.padding != program::Extent{0, 0};
   Layout l{};
-  l.stage = pads ? c_.input.channels * area(padded_) * kPack : 0;
+  l.stage = pads ? c_.input.channels * padded_.area() * kPack : 0;
   l.values = l.stage + kStageElements * kPack;
   l.rows = l.values + kStageElements;
-  l.dy = l.rows + whole_packs(tile_ * row_elements());
+  l.dy = l.rows + round_up<std::ptrdiff_t>(tile_ * row_elements(), kPack);
   l.bias = l.dy + static_cast<std::ptrdiff_t>(tile_) * 2 * c_.output.width * kPack;
   l.end = l.bias + static_cast<std::ptrdiff_t>(c_.output.channels) * kPack;
   return l;
@@ -72,10 +70,10 @@ LaneChainPlan::Scratch LaneChainPlan::divide(float* scratch) const {
 const float* LaneChainPlan::padded_input(const float* x, float* padded) const {
   if (c_.padding == program::Extent{0, 0}) return x;
   const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(c_.input.width) * kPack;
-  std::fill_n(padded, c_.input.channels * area(padded_) * kPack, 0.0f);
+  std::fill_n(padded, c_.input.channels * padded_.area() * kPack, 0.0f);
   for (int c = 0; c < c_.input.channels; ++c) {
     for (int y = 0; y < c_.input.height; ++y) {
-      const std::ptrdiff_t to = c * area(padded_) +
+      const std::ptrdiff_t to = c * padded_.area() +
                                 static_cast<std::ptrdiff_t>(y + c_.padding.height) * padded_.width +
                                 c_.padding.width;
       std::copy_n(x + (static_cast<std::ptrdiff_t>(c) * c_.input.height + y) * row, row, padded + to * kPack);
@@ -109,7 +107,7 @@ void LaneChainPlan::run(const float* x, const float* dy, const JoinTarget& weigh
   const Scratch parts = divide(scratch);
   LaneChainJob job{};
   job.x = padded_input(x, parts.padded);
-  job.dy_channel = area(c_.output.extent()) * kPack;
+  job.dy_channel = c_.output.area() * kPack;
   job.rows = c_.output.height;
   job.stage = parts.stage;
   for (std::size_t t = 0; t + 1 < first_.size(); ++t) {
@@ -121,7 +119,7 @@ void LaneChainPlan::run(const float* x, const float* dy, const JoinTarget& weigh
     }
     kernels_.join_row(parts.rows, first * row_elements(), size(count * row_elements()), weights);
   }
-  kernels_.bias_sums(dy, c_.output.channels, static_cast<int>(area(c_.output.extent())), parts.bias);
+  kernels_.bias_sums(dy, c_.output.channels, static_cast<int>(c_.output.area()), parts.bias);
   join_bias(kernels_, parts.bias, c_.output.channels, bias);
 }
 
@@ -132,7 +130,7 @@ void LaneChainPlan::run_unpooled(const float* x, const float* pooled, const std:
   const int width = c_.output.width, pooled_width = width / 2, pooled_height = c_.output.height / 2;
   UnpoolJob unpool{};
   unpool.dy_channel = static_cast<std::ptrdiff_t>(pooled_height) * pooled_width * kPack;
-  unpool.mask_channel = area(c_.output.extent()) * 2;
+  unpool.mask_channel = c_.output.area() * 2;
   unpool.dx = parts.dy;
   unpool.dx_channel = 2 * static_cast<std::ptrdiff_t>(width) * kPack;
   unpool.rows = 2;

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/divide.h"
 #include "base/error.h"
 #include "cpu/bias_gradient.h"
+#include "cpu/size.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -12,8 +14,6 @@ namespace {
 constexpr std::size_t kBlockBytes = 16 << 10;  // half of a small L1
 constexpr int kFewestRows = 12;                // of a register tile
 constexpr int kStripRows = 48;                 // their dy of four packs stays in L1 beside a tile's x
-
-std::size_t size(std::ptrdiff_t n) { return static_cast<std::size_t>(n); }
 
 // Outputs [first, last) whose tap lies inside the image.
 struct Inside {
@@ -55,7 +55,7 @@ void stage_joins(std::vector<OuterProductJob>& jobs, std::vector<JoinTarget>& ta
 OuterProductPlan::OuterProductPlan(const program::Convolution& c, const Kernels& kernels)
     : kernels_(kernels),
       c_(c),
-      width_((c.input.channels + kPack - 1) / kPack * kPack),
+      width_(round_up(c.input.channels, kPack)),
       direct_(c.taps() == 1 && width_ == c.input.channels) {
   const std::size_t row_bytes = size(width_) * size(c.taps()) * sizeof(float);
   rows_ = std::clamp(static_cast<int>(kBlockBytes / row_bytes), std::min(kFewestRows, c.output.channels),

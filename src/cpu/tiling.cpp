@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include "base/divide.h"
+
 namespace lockstep::cpu {
 namespace {
 
@@ -17,8 +19,6 @@ double cycles_of_tap(const Kernels& kernels, int channels, int positions) {
   const double multiply_adds = channels * positions * vectors, loads = positions * vectors + channels;
   return std::max({multiply_adds / 2, loads / 2, kLatency}) + kTapOverhead + kLoadOverhead * loads;
 }
-
-int round_up(int value, int multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 }  // namespace
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cpu/size.h"
+
 namespace lockstep::cpu {
 namespace {
 
@@ -10,8 +12,6 @@ namespace {
 // 135 taps lose 2 points on AVX-512 (Sapphire Rapids).
 constexpr int kLongestChain = 120;
 constexpr int kShortestStream = 4;  // windows, even where these leave the cache
-
-std::size_t size(std::ptrdiff_t n) { return static_cast<std::size_t>(n); }
 
 int chain_of(const program::Convolution& c) { return c.input.channels * c.taps(); }
 

@@ -2,19 +2,11 @@
 
 #include <algorithm>
 
+#include "base/divide.h"
 #include "cpu/bias_gradient.h"
+#include "cpu/size.h"
 
 namespace lockstep::cpu {
-namespace {
-
-int divide_up(int count, int by) { return (count + by - 1) / by; }
-std::ptrdiff_t area(const program::Shape& shape) {
-  return static_cast<std::ptrdiff_t>(shape.height) * shape.width;
-}
-std::size_t size(std::ptrdiff_t n) { return static_cast<std::size_t>(n); }
-
-}  // namespace
-
 WinogradGradientPlan::WinogradGradientPlan(const program::Convolution& c, const Kernels& kernels,
                                            const CacheSizes& caches)
     : kernels_(kernels),
@@ -76,7 +68,7 @@ std::size_t WinogradGradientPlan::scratch_floats() const {
 
 void WinogradGradientPlan::transform_x(const float* x, Range tiles, float* to) const {
   IntoFrequenciesJob job{};
-  job.image_next = area(c_.input) * kPack;
+  job.image_next = c_.input.area() * kPack;
   job.frequency = x_step_;
   job.frequencies_next = kPack;
   job.count = c_.input.channels;
@@ -92,7 +84,7 @@ void WinogradGradientPlan::transform_x(const float* x, Range tiles, float* to) c
 // Brings output channels into the lanes, for some rows of the image; channels that do not exist are zero.
 void WinogradGradientPlan::turn(const float* dy, Range channels, Range rows, float* to) const {
   constexpr int kBlock = 4;
-  const std::ptrdiff_t positions = area(c_.output), width = c_.output.width;
+  const std::ptrdiff_t positions = c_.output.area(), width = c_.output.width;
   const int blocked = channels.count / kBlock * kBlock;
   for (std::ptrdiff_t p = rows.first * width; p < (rows.first + rows.count) * width; ++p) {
     const float* const from = dy + (channels.first * positions + p) * kPack;
@@ -203,7 +195,7 @@ void WinogradGradientPlan::run(const float* x, const float* dy, const JoinTarget
       }
     }
   }
-  kernels_.bias_sums(dy, c_.output.channels, static_cast<int>(area(c_.output)), parts.bias);
+  kernels_.bias_sums(dy, c_.output.channels, static_cast<int>(c_.output.area()), parts.bias);
   join_bias(kernels_, parts.bias, c_.output.channels, bias);
   clock.lap(&Laps::back);
 }

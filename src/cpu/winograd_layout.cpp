@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/divide.h"
 #include "base/error.h"
 
 namespace lockstep::cpu {
@@ -16,8 +17,6 @@ constexpr std::size_t kRoundBytes = 640 << 10;
 // Weights that come from L3 are used for this many tiles; what is multiplied from then on is streamed, too.
 constexpr int kHeavyTiles = 8;
 constexpr std::size_t kHeavyProducts = 5 << 19;
-
-int divide_up(int count, int by) { return (count + by - 1) / by; }
 
 std::size_t bytes_of(int frequencies, int tiles, int channels) {
   return static_cast<std::size_t>(frequencies) * static_cast<std::size_t>(tiles) *

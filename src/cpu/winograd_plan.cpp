@@ -2,16 +2,14 @@
 
 #include <algorithm>
 
+#include "cpu/size.h"
+
 namespace lockstep::cpu {
 namespace {
 
 constexpr int kFloatBytes = static_cast<int>(sizeof(float));
 
 std::ptrdiff_t elements(const program::Shape& shape) { return static_cast<std::ptrdiff_t>(shape.elements()); }
-std::ptrdiff_t area(const program::Shape& shape) {
-  return static_cast<std::ptrdiff_t>(shape.height) * shape.width;
-}
-std::size_t size(std::ptrdiff_t n) { return static_cast<std::size_t>(n); }
 
 }  // namespace
 
@@ -98,7 +96,7 @@ void WinogradPlan::transform_in(const Operands& operands, const Round& round, fl
   const bool forward = direction_ == Direction::forward;
   const program::Shape& image = forward ? c_.input : c_.output;
   IntoFrequenciesJob job{};
-  job.image_next = area(image) * kPack;
+  job.image_next = image.area() * kPack;
   job.frequency = input_step_;
   job.frequencies_next = kPack;
   job.count = layout_.in_channels;
@@ -176,12 +174,12 @@ void WinogradPlan::place_output(const Operands& operands, int pack, int tile, in
   TileGrid::Place place = grid_.output(tile, kPack);
   job.bias = operands.bias + channel;
   job.window = place.window;
-  job.image_next = area(c_.output) * kPack;
+  job.image_next = c_.output.area() * kPack;
   if (epilogue_ == program::Epilogue::relu_average_pool) {
     const std::ptrdiff_t first = place.offset / kPack, width = c_.output.width;
     job.mask_row = width * 2;
-    job.mask_next = area(c_.output) * 2;
-    job.mask = operands.mask + (pack * elements(c_.output) + channel * area(c_.output) + first) * 2;
+    job.mask_next = c_.output.area() * 2;
+    job.mask = operands.mask + (pack * elements(c_.output) + channel * c_.output.area() + first) * 2;
     job.image_next /= 4;
     job.window.row = width / 2 * kPack;
     place.offset = (first / width / 2 * (width / 2) + first % width / 2) * kPack;
@@ -197,7 +195,7 @@ void WinogradPlan::place_input_gradient(const Operands& operands, int pack, int 
   const TileGrid::Place place = grid_.input(tile, kPack);
   const int overlap = winograd_.kernel - 1;
   job.window = place.window;
-  job.image_next = area(c_.input) * kPack;
+  job.image_next = c_.input.area() * kPack;
   job.image = operands.output + pack * elements(c_.input) * kPack + channel * job.image_next + place.offset;
   job.seen_rows = grid_.in_first_row(tile) ? 0 : overlap;
   job.seen_columns = grid_.in_first_column(tile) ? 0 : overlap;

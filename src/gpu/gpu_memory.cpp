@@ -5,6 +5,7 @@
 
 #include <fmt/ranges.h>
 
+#include "base/divide.h"
 #include "base/error.h"
 
 namespace lockstep::gpu {
@@ -14,9 +15,9 @@ using program::Role;
 
 constexpr std::size_t kFloat = sizeof(float);
 constexpr std::size_t kPartFloats = kPartAlignment / kFloat;
-constexpr auto kPack = static_cast<std::size_t>(arithmetic::kPack);
+constexpr auto kLanes = static_cast<std::size_t>(arithmetic::kPack);
 
-std::size_t aligned(std::size_t floats) { return (floats + kPartFloats - 1) / kPartFloats * kPartFloats; }
+std::size_t aligned(std::size_t floats) { return round_up(floats, kPartFloats); }
 
 constexpr const char* kRemedy = "use a smaller --batch or more devices";
 constexpr const char* kEvaluationRemedy = "use a device that has more";
@@ -35,11 +36,11 @@ std::string what_is_free(const Driver& driver) {
 std::size_t bytes_by_pack(const program::Buffer& buffer) {
   switch (buffer.role) {
     case Role::activation:
-      return buffer.elements * kPack * kFloat;
+      return buffer.elements * kLanes * kFloat;
     case Role::mask:
-      return buffer.elements / 4 * kPack;
+      return buffer.elements / 4 * kLanes;
     case Role::labels:
-      return kPack;
+      return kLanes;
     default:
       return 0;
   }
@@ -153,8 +154,8 @@ std::vector<GpuMemory::Allocation> GpuMemory::allocations(const program::Program
     add(kScratch, sizes.scratch[use] * kFloat, blocks.scratch[use]);
 
   const auto pixels = static_cast<std::size_t>(program.input.elements());
-  add(kActivations, std::max<std::size_t>(1, group * kPack * pixels), blocks.pixels);
-  add(kActivations, most_packs * kPack * sizeof(int), blocks.predicted);
+  add(kActivations, std::max<std::size_t>(1, group * kLanes * pixels), blocks.pixels);
+  add(kActivations, most_packs * kLanes * sizeof(int), blocks.predicted);
   add(kScratch, 2 * most_packs * sizeof(int), blocks.schedule);
   add(kScratch, sizeof(int), blocks.verdict);
   add(kInbox, sizes.inbox * kFloat, blocks.inbox);

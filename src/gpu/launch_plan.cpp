@@ -32,7 +32,7 @@ void plan_scratch(const Instruction& i, int packs, std::vector<std::size_t>& scr
     need_scratch(scratch, kFirst, product({packs, unpool->convolution.output.elements(), kPack}));
   } else if (const auto* gradient = std::get_if<program::WeightGradient>(&i.operation)) {
     const Convolution& c = gradient->convolution;
-    const int blocks = ceil_divide(c.input.channels, kPack);
+    const int blocks = divide_up(c.input.channels, kPack);
     switch (c.algorithms.weight_gradient) {
       case WeightGradientAlgorithm::per_lane:
         // The kernel keeps a tap's row and column in one int.

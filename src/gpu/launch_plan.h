@@ -3,6 +3,7 @@
 #pragma once
 #include <initializer_list>
 
+#include "base/divide.h"
 #include "gpu/driver.h"
 #include "gpu/gpu_memory.h"
 #include "program/program.h"
@@ -18,7 +19,6 @@ enum Scratch : std::size_t {
   kScratches
 };
 
-inline int ceil_divide(int a, int b) { return (a + b - 1) / b; }
 inline std::size_t product(std::initializer_list<int> factors) {
   std::size_t result = 1;
   for (const int factor : factors) result *= static_cast<std::size_t>(factor);
@@ -28,7 +28,7 @@ inline int positions(const program::Shape& shape) { return shape.height * shape.
 
 // Channels as prepared parameters have them: whole tiles.
 inline int padded(int channels, const Style& style) {
-  return ceil_divide(channels, style.tile_outputs) * style.tile_outputs;
+  return divide_up(channels, style.tile_outputs) * style.tile_outputs;
 }
 
 // The tiles of fast convolution.
@@ -36,8 +36,8 @@ struct Tiling {
   explicit Tiling(const program::Convolution& c)
       : tile(c.algorithms.tile),
         side(tile + c.kernel.height - 1),
-        rows(ceil_divide(c.output.height, tile)),
-        columns(ceil_divide(c.output.width, tile)) {}
+        rows(divide_up(c.output.height, tile)),
+        columns(divide_up(c.output.width, tile)) {}
   int frequencies() const { return side * side; }
   int tiles() const { return rows * columns; }
   int tile, side, rows, columns;

@@ -61,13 +61,13 @@ void Launcher::elements(std::string_view kernel, const std::vector<Argument>& ar
 
 // Transforms of weights take neighbouring channels as lanes.
 int Launcher::weight_lanes(int channels) const {
-  return style_.pack_per_item ? ceil_divide(channels, kPack) : channels;
+  return style_.pack_per_item ? divide_up(channels, kPack) : channels;
 }
 
 // A work-item that has several packs computes as if all were there.
 int Launcher::tile_packs(int packs) const {
   constexpr int kCostOfOne = 2;  // of a pack by itself, against one among several
-  const int whole = ceil_divide(packs, style_.tile_packs) * style_.tile_packs;
+  const int whole = divide_up(packs, style_.tile_packs) * style_.tile_packs;
   return whole <= kCostOfOne * packs ? style_.tile_packs : 1;
 }
 
@@ -76,7 +76,7 @@ std::string Launcher::tiled(std::string_view kernel, int packs) const {
 }
 
 std::size_t Launcher::tiles_of(int packs, int channels) const {
-  return product({ceil_divide(packs, tile_packs(packs)), ceil_divide(channels, style_.tile_outputs)});
+  return product({divide_up(packs, tile_packs(packs)), divide_up(channels, style_.tile_outputs)});
 }
 
 // One function an operation.
@@ -173,22 +173,22 @@ struct Launcher::Runner {
 
   void lane_chains(const Convolution& c, const Memory* dy) const {
     launcher.items("lane_chain", {in(0), dy, sums(0), window(c, packs())},
-                   product({packs(), ceil_divide(c.output.channels, style().lane_outputs),
-                            ceil_divide(c.input.channels * c.taps(), style().lane_taps)}));
+                   product({packs(), divide_up(c.output.channels, style().lane_outputs),
+                            divide_up(c.input.channels * c.taps(), style().lane_taps)}));
     bias_gradient(c, dy);
   }
 
   void outer_products(const Memory* transposed, const Memory* dy, const Memory* to, const OuterShape& shape,
                       int channels) const {
-    const int blocks = ceil_divide(ceil_divide(channels, kPack), style().outer_blocks);
+    const int blocks = divide_up(divide_up(channels, kPack), style().outer_blocks);
     launcher.items("outer_product", {transposed, dy, to, shape},
                    product({shape.batches, shape.kernel_height * shape.kernel_width,
-                            ceil_divide(shape.out_channels, style().outer_outputs), blocks}));
+                            divide_up(shape.out_channels, style().outer_outputs), blocks}));
   }
 
   void transpose(const Memory* from, int channels, int places, int batches) const {
     launcher.items("transpose", {from, scratch(kTransposed), channels, places, batches},
-                   product({batches, ceil_divide(channels, kPack), places}));
+                   product({batches, divide_up(channels, kPack), places}));
   }
 
   void operator()(const program::WeightGradient& o) const {
@@ -221,8 +221,8 @@ struct Launcher::Runner {
 
   void unpool(const program::Pool& pool, const Memory* to) const {
     launcher.items("unpool", {in(i.inputs.size() - 2), in(i.inputs.size() - 1), to, window(pool, packs())},
-                   product({packs(), pool.input.channels, ceil_divide(pool.input.height, 2),
-                            ceil_divide(pool.input.width, 2)}));  // blocks of 2x2
+                   product({packs(), pool.input.channels, divide_up(pool.input.height, 2),
+                            divide_up(pool.input.width, 2)}));  // blocks of 2x2
   }
   void operator()(const program::Unpool& o) const { unpool(o.pool, out(0)); }
   void operator()(const program::UnpoolWeightGradient& o) const {

@@ -1,11 +1,14 @@
 // Sizes of what flows between layers, for one example.
 #pragma once
+#include <cstddef>
 #include <string>
 
 namespace lockstep::model {
 
 struct Extent {
   int height = 0, width = 0;
+
+  std::ptrdiff_t area() const { return static_cast<std::ptrdiff_t>(height) * width; }
   bool operator==(const Extent&) const = default;
 };
 
@@ -15,6 +18,7 @@ struct Shape {
 
   int elements() const { return channels * height * width; }
   Extent extent() const { return {height, width}; }
+  std::ptrdiff_t area() const { return extent().area(); }  // of one channel
   bool flat() const { return height == 1 && width == 1; }
   bool operator==(const Shape&) const = default;
 };

@@ -19,7 +19,9 @@ struct DoubleLayer {
   const Doubles& x() const { return *inputs[0]; }
 
   static std::size_t at(const Shape& s, int c, int y, int column) {
-    return static_cast<std::size_t>((c * s.height + y) * s.width + column);
+    return (static_cast<std::size_t>(c) * static_cast<std::size_t>(s.height) + static_cast<std::size_t>(y)) *
+               static_cast<std::size_t>(s.width) +
+           static_cast<std::size_t>(column);
   }
 
   // Calls visit(output index, output channel, input y, input x, ky, kx) for every tap inside the image.

@@ -8,7 +8,7 @@
 namespace lockstep::report {
 namespace {
 
-constexpr int kLossWidth = 6, kAccuracyWidth = 8, kSecondsWidth = 7, kGap = 2;
+constexpr int kLossWidth = 6, kAccuracyWidth = 8, kSecondsWidth = 7, kColumnGap = 2;
 
 int number_width(int epochs) { return std::max(5, static_cast<int>(std::to_string(epochs).size())); }
 
@@ -30,7 +30,7 @@ std::string line(int width, std::string_view number, std::string_view loss, std:
 }  // namespace
 
 int epoch_table_width(int epochs) {
-  return number_width(epochs) + kGap + kLossWidth + kGap + kAccuracyWidth + kGap + kSecondsWidth;
+  return number_width(epochs) + kColumnGap + kLossWidth + kColumnGap + kAccuracyWidth + kColumnGap + kSecondsWidth;
 }
 
 std::string epoch_table(std::span<const train::EpochReport> shown, int epochs) {

@@ -9,9 +9,9 @@
 namespace lockstep::report {
 namespace {
 
-constexpr int kInset = 20;
+constexpr int kEndInset = 20;
 constexpr double kDigitWidth = 8.3;  // of the widest font that svg_begin names, DejaVu Sans at 13 pixels
-constexpr double kGap = 8;           // between labels
+constexpr double kLabelGap = 8;           // between labels
 
 std::vector<double> ascending(std::vector<double> values) {
   std::ranges::sort(values);
@@ -29,7 +29,7 @@ RatioAxis::RatioAxis(const SvgPlot& plot, std::vector<double> values)
 double RatioAxis::position(double value) const { return by_ratio_ ? std::log(value) : value; }
 
 double RatioAxis::x_of(double value) const {
-  const double first = plot_.left + kInset, last = plot_.right - kInset;
+  const double first = plot_.left + kEndInset, last = plot_.right - kEndInset;
   if (values_.size() < 2) return (first + last) / 2;
   const double from = position(values_.front()), to = position(values_.back());
   return first + (last - first) * (position(value) - from) / (to - from);
@@ -43,7 +43,7 @@ std::vector<bool> RatioAxis::labeled(std::span<const std::string> labels) const 
   std::vector<bool> chosen(labels.size());
   double taken = -1e9;
   for (std::size_t i = 0; i < last; ++i) {
-    chosen[i] = left(i) >= taken + kGap && right(i) + kGap <= left(last);
+    chosen[i] = left(i) >= taken + kLabelGap && right(i) + kLabelGap <= left(last);
     if (chosen[i]) taken = right(i);
   }
   chosen[last] = true;

@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/divide.h"
 #include "base/error.h"
 #include "program/exchange/exchange.h"
 
 namespace lockstep::program::exchange {
 namespace {
-
-constexpr std::size_t kLine = 16;  // floats of a cache line
 
 // One complete subtree of the pack tree: the `slot`-th that `device` holds.
 struct Subtree {
@@ -80,7 +79,7 @@ class Emitter {
 
   std::size_t take_inbox(const Shard& shard) {
     std::size_t& used = inbox_[static_cast<std::size_t>(shard.owner)];
-    return std::exchange(used, used + (shard.range.count + kLine - 1) / kLine * kLine);
+    return std::exchange(used, used + round_up(shard.range.count, kLineFloats));
   }
 
   // join at the owner; second round: the result to everyone

@@ -17,6 +17,8 @@
 
 namespace lockstep::program::exchange {
 
+inline constexpr std::size_t kLineFloats = 16;  // of a cache line: devices do not share one
+
 // Elements [first, first + count) of one of the program's sums.
 struct Range {
   int sum = 0;

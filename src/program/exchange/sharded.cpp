@@ -15,11 +15,12 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/divide.h"
+
 namespace lockstep::program::exchange {
 namespace {
 
-constexpr std::size_t kLine = 16;                   // floats of a cache line: devices do not share one
-constexpr std::size_t kSmallestShard = 64 * kLine;  // 4 KB: below, a message costs more than its bytes
+constexpr std::size_t kSmallestShard = 64 * kLineFloats;  // 4 KB: below, a message costs more than its bytes
 
 // The `count` devices with the least elements, lowest number first among equals, in rising order.
 std::vector<int> least_loaded(const std::vector<std::size_t>& load, std::size_t count) {
@@ -37,12 +38,12 @@ std::vector<Shard> sharded(std::span<const std::size_t> sums, int devices) {
   std::vector<Shard> shards;
   std::vector<std::size_t> load(static_cast<std::size_t>(devices), 0);
   for (std::size_t sum = 0; sum < sums.size(); ++sum) {
-    const std::size_t lines = (sums[sum] + kLine - 1) / kLine;
+    const std::size_t lines = divide_up(sums[sum], kLineFloats);
     const std::size_t pieces = std::clamp<std::size_t>(sums[sum] / kSmallestShard, 1, load.size());
     const std::vector<int> owners = least_loaded(load, pieces);
     for (std::size_t piece = 0; piece < pieces; ++piece) {
-      const std::size_t first = lines * piece / pieces * kLine;
-      const std::size_t last = std::min(sums[sum], lines * (piece + 1) / pieces * kLine);
+      const std::size_t first = lines * piece / pieces * kLineFloats;
+      const std::size_t last = std::min(sums[sum], lines * (piece + 1) / pieces * kLineFloats);
       shards.push_back({{static_cast<int>(sum), first, last - first}, owners[piece]});
       load[static_cast<std::size_t>(owners[piece])] += last - first;
     }
