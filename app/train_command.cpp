@@ -184,7 +184,7 @@ std::int64_t steps_left(const train::Job& job, std::size_t examples, const train
 std::string program_text(const store::RunConfig& config, const model::Model& model) {
   const program::exchange::Kind& kind = program::exchange::kind_named(config.machine.exchange);
   const auto devices = static_cast<int>(config.machine.devices.size());
-  program::CompileOptions options{.momentum = config.job.momentum != 0, .devices = devices};
+  program::CompileOptions options{.rule = train::job_of(config.job, 1).rule(), .devices = devices};
   if (config.machine.shard_optimizer) options.shard_optimizer = &kind;
   const program::Program program = program::compile_training(model, options);
   program::exchange::Setting setting = program::sums_of(program);

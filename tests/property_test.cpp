@@ -35,7 +35,7 @@ std::vector<program::Program> compile(const Case& c, const exchange::Kind& kind)
   for (int device = 0; device < c.devices; ++device) {
     programs.push_back(
         program::compile_training(model_of(c), {.fuse = c.unfused == 0,
-                                                .momentum = c.momentum != 0,
+                                                .rule = rule_of(c),
                                                 .shard_optimizer = c.shard_optimizer != 0 ? &kind : nullptr,
                                                 .device = device,
                                                 .devices = c.devices}));
@@ -59,7 +59,7 @@ Outcome expect_twins(const Case& c) {
                       .shares = shares(c)});
   Twin twin(c);
   runner.upload(twin.weights());
-  if (c.momentum != 0) runner.upload_velocity(twin.velocity());
+  if (!twin.states().empty()) runner.upload_velocity(twin.states()[0]);
   const Examples set(c);
   Outcome outcome{.gpu_kind = devices.gpu_kind(), .gpus = devices.gpus()};
   for (std::size_t step = 0; step < kSteps; ++step) {
@@ -73,7 +73,7 @@ Outcome expect_twins(const Case& c) {
       if (!replica_equals_the_twin) RC_FAIL(fmt::format("device {} differs after step {}", device, step + 1));
     }
     const bool velocity_equals_the_twin =
-        c.momentum == 0 || bits(runner.download_velocity()) == bits(twin.velocity());
+        twin.states().empty() || bits(runner.download_velocity()) == bits(twin.states()[0]);
     RC_ASSERT(velocity_equals_the_twin);
     outcome.packs.push_back(result.packs);
     outcome.refused |= !finite;

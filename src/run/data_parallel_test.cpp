@@ -17,6 +17,7 @@ namespace lockstep::run {
 namespace {
 
 namespace exchange = program::exchange;
+using arithmetic::UpdateKind;
 
 model::Model small_model() {
   return {"small",
@@ -45,7 +46,7 @@ struct Examples {
     }
   }
   device::StepInput input(std::size_t count) const {
-    return {{pixels.data(), labels.data(), std::span(order).first(count)}, 0.1f};
+    return {{pixels.data(), labels.data(), std::span(order).first(count)}, {0.1f}};
   }
 };
 
@@ -173,7 +174,7 @@ TEST(DataParallel, MomentumEqualsTheNaiveTwinAtTheOwnerAndEverywhere) {
         std::vector<program::Program> programs;
         for (int d = 0; d < devices; ++d) {
           programs.push_back(
-              program::compile_training(small_model(), {.momentum = true,
+              program::compile_training(small_model(), {.rule = UpdateKind::momentum,
                                                         .shard_optimizer = shard ? &kind : nullptr,
                                                         .device = d,
                                                         .devices = devices}));
@@ -183,7 +184,7 @@ TEST(DataParallel, MomentumEqualsTheNaiveTwinAtTheOwnerAndEverywhere) {
         runner.upload(reference::initial_parameters(small_model(), 3));
         for (const std::size_t batch : kBatches) {
           device::StepInput input = kExamples.input(batch);
-          input.momentum = kMomentum;
+          input.update.momentum = kMomentum;
           EXPECT_TRUE(runner.step(input).finite);
         }
         for (int d = 0; d < devices; ++d)
@@ -193,8 +194,10 @@ TEST(DataParallel, MomentumEqualsTheNaiveTwinAtTheOwnerAndEverywhere) {
         if (!shard) continue;
         std::size_t held = 0, all = 0;
         for (const program::Program& p : programs) {
-          for (const program::BufferId id : p.velocities)
-            held += p.buffers[static_cast<std::size_t>(id)].elements;
+          for (const program::Sum& sum : p.sums) {
+            for (const program::BufferId id : sum.states)
+              held += p.buffers[static_cast<std::size_t>(id)].elements;
+          }
         }
         for (const std::vector<float>& v : velocity) all += v.size();
         EXPECT_EQ(held, all) << "every velocity lives once";
@@ -291,7 +294,8 @@ std::vector<program::Program> momentum_programs(int devices, const exchange::Kin
   std::vector<program::Program> programs;
   for (int d = 0; d < devices; ++d) {
     programs.push_back(program::compile_training(
-        small_model(), {.momentum = true, .shard_optimizer = sharded, .device = d, .devices = devices}));
+        small_model(),
+        {.rule = UpdateKind::momentum, .shard_optimizer = sharded, .device = d, .devices = devices}));
   }
   return programs;
 }
@@ -313,7 +317,7 @@ TEST(DataParallel, AVelocityReachesItsOwnersAndComesBack) {
       for (int device = 0; device < 3; ++device) {
         for (std::size_t p = 0; p < velocity.size(); ++p) {
           std::vector<float> held(velocity[p].size());
-          runner.executable(device).download(runner.program().velocities[p], held);
+          runner.executable(device).download(runner.program().state[velocity.size() + p].buffer, held);
           EXPECT_THAT(held, SameBits(velocity[p])) << kind.name << " device " << device;
         }
       }

@@ -135,11 +135,11 @@ template <class Numbers, class Action>
 void Runner::for_velocity_of(int device, Numbers& velocity, Action action) const {
   const program::Program& program = programs_[static_cast<std::size_t>(device)];
   for (const program::Sum& sum : program.sums) {
-    if (sum.velocity < 0) continue;
+    if (sum.states.empty()) continue;
     const auto at = std::ranges::find(program.parameters, sum.parameter) - program.parameters.begin();
-    action(*workers_[static_cast<std::size_t>(device)]->executable, sum.velocity,
+    action(*workers_[static_cast<std::size_t>(device)]->executable, sum.states[0],
            std::span(velocity.at(static_cast<std::size_t>(at)))
-               .subspan(sum.velocity_first, elements(program, sum.velocity)));
+               .subspan(sum.states_first, elements(program, sum.states[0])));
   }
 }
 
@@ -165,7 +165,9 @@ Weights Runner::download(int device) const {
 
 Weights Runner::download_velocity() const {
   Weights velocity;
-  if (std::ranges::all_of(programs_, [](const program::Program& p) { return p.velocities.empty(); }))
+  if (std::ranges::all_of(programs_, [](const program::Program& p) {
+        return arithmetic::update_rule(p.rule).states.empty();
+      }))
     return velocity;
   for (const program::BufferId id : program().parameters) velocity.emplace_back(elements(program(), id));
   crew_->run([&](int device) {

@@ -32,7 +32,7 @@ run::StepResult Stepper::step() {
   const int epoch = static_cast<int>(steps_ / minibatches_.per_epoch()) + 1;
   const std::span<const std::uint32_t> examples = minibatches_.at(epoch, steps_ % minibatches_.per_epoch());
   run::StepResult result = runner_->step(
-      {{data_.pixels.data(), data_.labels.data(), examples}, job_.learning_rate, job_.momentum});
+      {.minibatch = {data_.pixels.data(), data_.labels.data(), examples}, .update = job_.update()});
   ++steps_;
   if (!result.finite) throw Error(Fault::diverged, "step {}: the loss or a gradient is not finite", steps_);
   return result;

@@ -154,7 +154,8 @@ class Training::Loop {
     const auto start = Clock::now();
     const std::span<const std::uint32_t> examples = minibatches_.at(state_.epoch, state_.step_in_epoch);
     const device::StepInput input{
-        {data_.train.pixels.data(), data_.train.labels.data(), examples}, job_.learning_rate, job_.momentum};
+        .minibatch = {data_.train.pixels.data(), data_.train.labels.data(), examples},
+        .update = job_.update()};
     const run::StepResult result = runner_->step(input);
     if (!result.finite) throw diverged(input);
     ++state_.step;
