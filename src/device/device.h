@@ -25,6 +25,9 @@ struct Minibatch {
 struct StepInput {
   Minibatch minibatch = {};
   arithmetic::UpdateScalars update = {};
+  std::int64_t step = 0;   // of the training, from 1 on; 0: the step belongs to no training
+  int epoch = 0;           // of the training, from 1 on
+  std::uint64_t seed = 0;  // of the training
 };
 
 // Which loop is outside where a segment runs over packs. The bits are the same.

@@ -31,8 +31,11 @@ void Stepper::start(const TrainState& state) {
 run::StepResult Stepper::step() {
   const int epoch = static_cast<int>(steps_ / minibatches_.per_epoch()) + 1;
   const std::span<const std::uint32_t> examples = minibatches_.at(epoch, steps_ % minibatches_.per_epoch());
-  run::StepResult result = runner_->step(
-      {.minibatch = {data_.pixels.data(), data_.labels.data(), examples}, .update = job_.update()});
+  run::StepResult result = runner_->step({.minibatch = {data_.pixels.data(), data_.labels.data(), examples},
+                                          .update = job_.update(),
+                                          .step = steps_ + 1,
+                                          .epoch = epoch,
+                                          .seed = job_.seed});
   ++steps_;
   if (!result.finite) throw Error(Fault::diverged, "step {}: the loss or a gradient is not finite", steps_);
   return result;

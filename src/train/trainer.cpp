@@ -155,7 +155,10 @@ class Training::Loop {
     const std::span<const std::uint32_t> examples = minibatches_.at(state_.epoch, state_.step_in_epoch);
     const device::StepInput input{
         .minibatch = {data_.train.pixels.data(), data_.train.labels.data(), examples},
-        .update = job_.update()};
+        .update = job_.update(),
+        .step = state_.step + 1,
+        .epoch = state_.epoch,
+        .seed = job_.seed};
     const run::StepResult result = runner_->step(input);
     if (!result.finite) throw diverged(input);
     ++state_.step;
