@@ -23,7 +23,7 @@ train::TrainState nearest(const RecordedRun& run, std::int64_t step) {
         Fault::usage,
         "{}: it began with loaded weights, and no checkpoint from before step {} is left to replay it from",
         run.name, step);
-  return {.weights = *run.start};
+  return {.tensors = run::initial_state(run.job.model, run.job.rule(), *run.start)};
 }
 
 struct Replayed {

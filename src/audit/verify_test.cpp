@@ -183,7 +183,9 @@ TEST(Diff, ReplaysFromTheNearestCheckpoint) {
   b.record.rows[0] = a.record.rows[0];  // as if the runs had parted later
   b.record.rows[1] = a.record.rows[1];
   // A state that never was: a replay that begins there cannot give what was recorded.
-  a.states.push_back({.weights = train::initial_weights(kJob.model, 99), .step = 2});
+  a.states.push_back(
+      {.tensors = run::initial_state(kJob.model, kJob.rule(), train::initial_weights(kJob.model, 99)),
+       .step = 2});
   const DiffResult result = diff(a, b, kSet, kOneDevice);
   ASSERT_EQ(result.parting->step, 3);
   ASSERT_EQ(result.unreproduced.size(), 2U);
@@ -191,15 +193,14 @@ TEST(Diff, ReplaysFromTheNearestCheckpoint) {
   EXPECT_EQ(result.unreproduced[1].at.step, 1) << "began at the start";
 }
 
-TEST(Diff, AReplayTakesUpACheckpointsVelocity) {
+TEST(Diff, AReplayTakesUpAllOfACheckpointsState) {
   RecordedRun good = recorded(kJob, 6);
   const RecordedRun bad = recorded(kJob, 6, device::Drill{.kind = device::Drill::Kind::flip, .step = 5});
   const auto crew = kOneDevice();
   train::Stepper stepper(*crew, kJob, {}, kSet);
   stepper.start();
   while (stepper.steps() < 3) stepper.step();
-  good.states.push_back(
-      {.weights = stepper.runner().download(), .velocity = stepper.runner().download_velocity(), .step = 3});
+  good.states.push_back({.tensors = stepper.runner().state(), .step = 3});
   const DiffResult result = diff(good, bad, kSet, kOneDevice);
   ASSERT_TRUE(result.parting);
   EXPECT_EQ(result.parting->step, 5);

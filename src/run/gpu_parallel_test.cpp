@@ -14,6 +14,7 @@
 #include "program/compile.h"
 #include "reference/step.h"
 #include "run/runner.h"
+#include "run/state_for_test.h"
 
 namespace lockstep::run {
 namespace {
@@ -50,7 +51,7 @@ struct Setting {
 };
 
 struct Outcome {
-  Weights weights, velocity;
+  Weights weights, state;
   std::vector<float> losses;
   std::vector<std::vector<std::int64_t>> right;
 };
@@ -82,7 +83,7 @@ Outcome train(inventory::Inventory& inventory, const Job& job, const Setting& se
     outcome.right.push_back(result.right);
   }
   outcome.weights = runner.download();
-  outcome.velocity = runner.download_velocity();
+  outcome.state = numbers_of(runner.state());
   for (int device = 1; device < count; ++device)
     EXPECT_THAT(runner.download(device), SameBits(outcome.weights));
   return outcome;
@@ -105,7 +106,7 @@ void expect_same_bits(inventory::Inventory& inventory, const Job& job,
               fmt::format("{}, {}, {}, sharded {}", fmt::join(devices, "+"), kind.name, name, shard));
           const Outcome found = train(inventory, job, {devices, &kind, rule, shard});
           EXPECT_THAT(found.weights, SameBits(expected.weights));
-          EXPECT_THAT(found.velocity, SameBits(expected.velocity));
+          EXPECT_THAT(found.state, SameBits(expected.state));
           EXPECT_THAT(found.losses, SameBits(expected.losses));
           EXPECT_EQ(found.right, expected.right);
         }

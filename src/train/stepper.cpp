@@ -14,16 +14,12 @@ Stepper::Stepper(run::Crew& crew, const Job& job, const Machine& machine, const 
   check_fits(job.model, data);
 }
 
-void Stepper::start() { start({.weights = initial_weights(job_.model, job_.seed)}); }
+void Stepper::start() {
+  start({.tensors = run::initial_state(job_.model, job_.rule(), initial_weights(job_.model, job_.seed))});
+}
 
 void Stepper::start(const TrainState& state) {
-  runner_->upload(state.weights);
-  if (job_.momentum != 0) {
-    Weights velocity = state.velocity;
-    for (std::size_t i = velocity.size(); i < state.weights.size(); ++i)
-      velocity.emplace_back(state.weights[i].size(), 0.0f);
-    runner_->upload_velocity(velocity);
-  }
+  runner_->upload(state.tensors);
   steps_ = state.step;
   runner_->continue_after(steps_);
 }

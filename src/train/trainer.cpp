@@ -49,11 +49,11 @@ class Training::Loop {
     if (options_.resume) {
       state_ = *options_.resume;
     } else {
-      state_.weights = options_.start ? *options_.start : initial_weights(job.model, job.seed);
+      state_.tensors = run::initial_state(
+          job.model, job.rule(), options_.start ? *options_.start : initial_weights(job.model, job.seed));
     }
-    runner_->upload(state_.weights);
+    runner_->upload(state_.tensors);
     runner_->continue_after(state_.step);
-    if (!state_.velocity.empty()) runner_->upload_velocity(state_.velocity);
   }
 
   TrainResult run(const Listeners& listeners) {
@@ -124,8 +124,7 @@ class Training::Loop {
   void save() {
     if (!listeners_.checkpoint || state_.step == saved_step_) return;
     examine();
-    state_.weights = runner_->download();
-    state_.velocity = runner_->download_velocity();
+    state_.tensors = runner_->state();
     listeners_.checkpoint(state_);
     saved_step_ = state_.step;
   }

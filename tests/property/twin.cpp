@@ -121,6 +121,12 @@ bool Twin::step(const Examples& set, int count) {
   return true;
 }
 
+std::vector<Tensor> Twin::state() const {
+  std::vector<Tensor> all = weights_;
+  for (const std::vector<Tensor>& state : states_) all.insert(all.end(), state.begin(), state.end());
+  return all;
+}
+
 void Twin::look_at(const std::vector<Tensor>& tensors) {
   for (const Tensor& tensor : tensors) {
     for (const float value : tensor) {

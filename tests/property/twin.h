@@ -33,8 +33,8 @@ class Twin {
 
   float loss() const { return loss_; }  // of the last step
   const std::vector<Tensor>& weights() const { return weights_; }
-  // By state of the rule, then by parameter.
-  const std::vector<std::vector<Tensor>>& states() const { return states_; }
+  // The parameters, then each state of the rule, as run::State has them.
+  std::vector<Tensor> state() const;
 
   // Has it seen such a number among its weights, states and gradients?
   bool saw_denormal() const { return saw_denormal_; }
@@ -46,7 +46,7 @@ class Twin {
   const model::Model model_;
   const arithmetic::UpdateKind rule_;
   std::vector<Tensor> weights_;
-  std::vector<std::vector<Tensor>> states_;
+  std::vector<std::vector<Tensor>> states_;  // by state of the rule, then by parameter
   float loss_ = 0;
   bool saw_denormal_ = false, saw_negative_zero_ = false;
 };
