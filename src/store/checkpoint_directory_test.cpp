@@ -211,7 +211,7 @@ TEST_F(CheckpointDirectory, OneTooLargeForItsJobIsSkippedUnread) {
   const FoundCheckpoint found = read_newest_checkpoint(run_, tensors_for_test);
   EXPECT_EQ(found.checkpoint.step, 235);
   ASSERT_EQ(found.skipped.size(), 1U);
-  EXPECT_THAT(found.skipped[0].why, HasSubstr("parameters: expected tensor \"z.weight\" of shape [2, 1]"));
+  EXPECT_THAT(found.skipped[0].why, HasSubstr("tensors: expected tensor \"z.weight\" of shape [2, 1]"));
 }
 
 TEST_F(CheckpointDirectory, WithoutAWholeOneEachRefusalIsTold) {
