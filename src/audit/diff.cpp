@@ -74,7 +74,9 @@ DiffResult diff(const RecordedRun& a, const RecordedRun& b, const data::Dataset&
     if (replayed.not_as_recorded) result.unreproduced.push_back({run->name, *replayed.not_as_recorded});
     weights.push_back(std::move(replayed.weights));
   }
-  if (result.unreproduced.empty()) result.element = first_difference(a.job.model, weights[0], weights[1]);
+  if (result.unreproduced.empty())
+    result.element =
+        first_difference(model::state_tensors(a.job.model, a.job.rule()), weights[0], weights[1]);
   return result;
 }
 

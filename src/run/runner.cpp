@@ -176,6 +176,16 @@ State Runner::state() const {
   return state;
 }
 
+int Runner::holder(std::size_t tensor, std::size_t element) const {
+  const auto has = [&](const program::Program& program) {
+    const program::StatePart& part = program.state.at(tensor);
+    return element >= part.first && element - part.first < elements(program, part.buffer);
+  };
+  const auto found = std::ranges::find_if(programs_, has);
+  check(found != programs_.end(), "no device has element {} of tensor {}", element, tensor);
+  return static_cast<int>(found - programs_.begin());
+}
+
 std::vector<arithmetic::PackRange> Runner::shares_of(int packs) const {
   return plan::deal_packs({0, packs}, crew_->size(), options_.shares);
 }

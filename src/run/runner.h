@@ -66,6 +66,8 @@ class Runner {
   void upload(const State& state);
   // Put together from the devices that own its parts.
   State state() const;
+  // The first device that has this element of a tensor of the state.
+  int holder(std::size_t tensor, std::size_t element) const;
 
   StepResult step(const device::StepInput& input);
 

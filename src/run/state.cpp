@@ -1,7 +1,5 @@
 #include "run/state.h"
 
-#include "base/error.h"
-
 namespace lockstep::run {
 
 State initial_state(const model::Model& model, arithmetic::UpdateKind rule, const Weights& parameters) {
@@ -17,6 +15,13 @@ State initial_state(const model::Model& model, arithmetic::UpdateKind rule, cons
     }
   }
   return state;
+}
+
+Weights numbers_of(const State& state) {
+  Weights numbers;
+  numbers.reserve(state.size());
+  for (const NamedTensor& tensor : state) numbers.push_back(tensor.numbers);
+  return numbers;
 }
 
 }  // namespace lockstep::run

@@ -21,4 +21,7 @@ using State = std::vector<NamedTensor>;
 // Before the first step: these parameters, and +0 in all states of the update rule.
 State initial_state(const model::Model& model, arithmetic::UpdateKind rule, const Weights& parameters);
 
+// Tensor by tensor.
+Weights numbers_of(const State& state);
+
 }  // namespace lockstep::run

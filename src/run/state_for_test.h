@@ -1,15 +1,9 @@
-// A state as plain numbers, tensor by tensor, as twins have them.
+// States with given numbers.
 #pragma once
 #include "base/error.h"
 #include "run/state.h"
 
 namespace lockstep::run {
-
-inline Weights numbers_of(const State& state) {
-  Weights numbers;
-  for (const NamedTensor& tensor : state) numbers.push_back(tensor.numbers);
-  return numbers;
-}
 
 inline State with_numbers(State state, const Weights& numbers) {
   check(state.size() == numbers.size(), "{} tensors of numbers for a state of {}", numbers.size(),
