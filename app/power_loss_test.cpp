@@ -94,7 +94,9 @@ class PowerLoss : public testing::Test {
   }
 
   static train::TrainState state_after_an_epoch() {
-    train::TrainState state{.weights = train::initial_weights(model::zoo_model("mlp"), 0)};
+    const model::Model model = model::zoo_model("mlp");
+    train::TrainState state{
+        .tensors = run::initial_state(model, arithmetic::UpdateKind::sgd, train::initial_weights(model, 0))};
     state.step = 2;
     state.epoch = 2;
     state.epochs = {{.epoch = 1,
@@ -151,7 +153,7 @@ TEST_F(PowerLoss, LeavesTheRunUpToItsLastCheckpoint) {
   const fs::path left = root_ / "left";
   disk_.copy_what_is_safe(root_ / "disk", left);
   const fs::path run = left / "new/runs/mlp";
-  EXPECT_EQ(store::read_newest_checkpoint(run, train::parameter_shapes).checkpoint.step, 2);
+  EXPECT_EQ(store::read_newest_checkpoint(run, train::checkpoint_tensors).checkpoint.step, 2);
   for (const std::string& name : rows_) {
     EXPECT_EQ(content_of(run / name), content_of(run_ / name)) << name;
     EXPECT_NE(content_of(run / name), "") << name;

@@ -22,7 +22,7 @@ std::vector<train::TrainState> readable_checkpoints(const fs::path& run, const m
   std::error_code none;  // a run may have no checkpoints
   for (const fs::directory_entry& entry : fs::directory_iterator(run / "checkpoints", none)) {
     try {
-      states.push_back(train::state_of(store::read_checkpoint(entry.path(), train::parameter_shapes), model,
+      states.push_back(train::state_of(store::read_checkpoint(entry.path(), train::checkpoint_tensors), model,
                                        sizes, entry.path().string()));
     } catch (const Error&) {
       // Damaged, or something else: the replay starts from an earlier one.

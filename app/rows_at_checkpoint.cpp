@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/error.h"
 #include "base/hash.h"
 #include "kept_rows.h"
 #include "report/metrics_jsonl.h"
@@ -84,8 +85,11 @@ std::string bring_hashes(const train::TrainState& state, const fs::path& file, c
   const bool missing = last < state.step;
   if (missing) {
     std::vector<Hash128> hashes;
-    for (const std::vector<float>& values : state.weights)
-      hashes.push_back(hash128(std::as_bytes(std::span(values))));
+    for (const std::string& name : run.tensors) {
+      const auto tensor = std::ranges::find(state.tensors, name, &run::NamedTensor::name);
+      check(tensor != state.tensors.end(), "a state without tensor {}", name);
+      hashes.push_back(hash128(std::as_bytes(std::span(tensor->numbers))));
+    }
     added += store::hash_record_row(state.step, hashes);
   }
   replace_rows(file, kept, added);

@@ -45,7 +45,10 @@ train::EpochReport epoch_report(int epoch) {
 
 // A state after so many steps, two of which are an epoch.
 train::TrainState state_after(std::int64_t step) {
-  train::TrainState state{.weights = weights_after(step), .step = step, .step_in_epoch = step % 2};
+  const train::Weights weights = weights_after(step);
+  train::TrainState state{.tensors = {{"w", weights[0]}, {"b", weights[1]}, {"w.velocity", {1, 2}}},
+                          .step = step,
+                          .step_in_epoch = step % 2};
   for (int epoch = 1; epoch <= step / 2; ++epoch) state.epochs.push_back(epoch_report(epoch));
   state.epoch = static_cast<int>(step / 2) + 1;
   return state;

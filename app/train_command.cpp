@@ -128,7 +128,7 @@ Resumed resume(const fs::path& run, const TrainFlags& flags, Devices& devices) {
     throw Error(Fault::usage, "--resume: the run's job stays what it is; leave out {}",
                 fmt::join(given, ", "));
   auto lock = std::make_unique<store::RunLock>(run);  // before anybody else changes what is read
-  store::FoundCheckpoint found = store::read_newest_checkpoint(run, train::parameter_shapes);
+  store::FoundCheckpoint found = store::read_newest_checkpoint(run, train::checkpoint_tensors);
   for (const store::SkippedCheckpoint& one : found.skipped) std::cerr << "skipped " << one.why << '\n';
   store::RunConfig config = found.checkpoint.config;
   if (flags.model && *flags.model != config.job.model)
@@ -179,7 +179,7 @@ std::int64_t steps_left(const train::Job& job, std::size_t examples, const train
 std::string program_text(const store::RunConfig& config, const model::Model& model) {
   const program::exchange::Kind& kind = program::exchange::kind_named(config.machine.exchange);
   const auto devices = static_cast<int>(config.machine.devices.size());
-  program::CompileOptions options{.momentum = config.job.momentum != 0, .devices = devices};
+  program::CompileOptions options{.rule = train::rule_of(config.job), .devices = devices};
   if (config.machine.shard_optimizer) options.shard_optimizer = &kind;
   const program::Program program = program::compile_training(model, options);
   program::exchange::Setting setting = program::sums_of(program);

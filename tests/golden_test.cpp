@@ -41,7 +41,8 @@ class Steps {
   Steps(const GoldenJob& job, device::Device& device, device::Order order)
       : job_(job),
         order_(data::epoch_order(0, 1, static_cast<std::uint32_t>(fashion_mnist().train.size()))),
-        runner_(device, program::compile_training(job.model, {.momentum = job.momentum != 0}),
+        runner_(device,
+                program::compile_training(job.model, {.rule = arithmetic::rule_for_momentum(job.momentum)}),
                 {.most_examples = kBatch, .order = order}) {
     runner_.upload(train::initial_weights(job.model, 0));
   }
@@ -53,7 +54,7 @@ class Steps {
     const data::Dataset& set = fashion_mnist().train;
     for (; done_ < steps; ++done_) {
       const run::StepResult result = runner_.step(
-          {{set.pixels.data(), set.labels.data(), examples(done_)}, job_.learning_rate, job_.momentum});
+          {{set.pixels.data(), set.labels.data(), examples(done_)}, {job_.learning_rate, job_.momentum}});
       EXPECT_TRUE(result.finite);
     }
     return runner_.download();

@@ -19,6 +19,7 @@
 #include "property/draw.h"
 #include "property/twin.h"
 #include "run/runner.h"
+#include "run/state_for_test.h"
 
 namespace lockstep::property {
 namespace {
@@ -35,7 +36,7 @@ std::vector<program::Program> compile(const Case& c, const exchange::Kind& kind)
   for (int device = 0; device < c.devices; ++device) {
     programs.push_back(
         program::compile_training(model_of(c), {.fuse = c.unfused == 0,
-                                                .momentum = c.momentum != 0,
+                                                .rule = rule_of(c),
                                                 .shard_optimizer = c.shard_optimizer != 0 ? &kind : nullptr,
                                                 .device = device,
                                                 .devices = c.devices}));
@@ -43,7 +44,7 @@ std::vector<program::Program> compile(const Case& c, const exchange::Kind& kind)
   return programs;
 }
 
-// A step that is not finite is refused by all devices, and their weights and velocities stay what they were.
+// A step that is not finite is refused by all devices, and their parameters and states stay what they were.
 Outcome expect_twins(const Case& c) {
   const exchange::Kind& kind = exchange::kind_named(c.star != 0 ? "star" : "sharded");
   const CaseDevices devices(c);
@@ -58,8 +59,7 @@ Outcome expect_twins(const Case& c) {
                       .of_free_memory = std::ldexp(device::LoadOptions{}.of_free_memory, -c.memory),
                       .shares = shares(c)});
   Twin twin(c);
-  runner.upload(twin.weights());
-  if (c.momentum != 0) runner.upload_velocity(twin.velocity());
+  runner.upload(run::with_numbers(run::initial_state(model_of(c), rule_of(c), twin.weights()), twin.state()));
   const Examples set(c);
   Outcome outcome{.gpu_kind = devices.gpu_kind(), .gpus = devices.gpus()};
   for (std::size_t step = 0; step < kSteps; ++step) {
@@ -72,9 +72,8 @@ Outcome expect_twins(const Case& c) {
       const bool replica_equals_the_twin = bits(runner.download(device)) == bits(twin.weights());
       if (!replica_equals_the_twin) RC_FAIL(fmt::format("device {} differs after step {}", device, step + 1));
     }
-    const bool velocity_equals_the_twin =
-        c.momentum == 0 || bits(runner.download_velocity()) == bits(twin.velocity());
-    RC_ASSERT(velocity_equals_the_twin);
+    const bool state_equals_the_twin = bits(run::numbers_of(runner.state())) == bits(twin.state());
+    RC_ASSERT(state_equals_the_twin);
     outcome.packs.push_back(result.packs);
     outcome.refused |= !finite;
   }

@@ -134,8 +134,8 @@ float train_batch(const Tensor& X, const Tensor& y, std::vector<Params>& device_
   std::iota(rows.begin(), rows.end(), 0U);
   run::Runner& runner = runner_for(devices.inside(), X.rows);
   runner.upload(weights);
-  const run::StepResult result =
-      runner.step({.minibatch = {bytes.pixels.data(), bytes.labels.data(), rows}, .learning_rate = lr});
+  const run::StepResult result = runner.step(
+      {.minibatch = {bytes.pixels.data(), bytes.labels.data(), rows}, .update = {.learning_rate = lr}});
   if (!result.finite)
     throw Error(Fault::diverged,
                 "train_batch: a gradient is not finite; nothing was changed, try a smaller lr");

@@ -23,7 +23,7 @@ train::TrainState nearest(const RecordedRun& run, std::int64_t step) {
         Fault::usage,
         "{}: it began with loaded weights, and no checkpoint from before step {} is left to replay it from",
         run.name, step);
-  return {.weights = *run.start};
+  return {.tensors = run::initial_state(run.job.model, run.job.rule(), *run.start)};
 }
 
 struct Replayed {
@@ -74,7 +74,9 @@ DiffResult diff(const RecordedRun& a, const RecordedRun& b, const data::Dataset&
     if (replayed.not_as_recorded) result.unreproduced.push_back({run->name, *replayed.not_as_recorded});
     weights.push_back(std::move(replayed.weights));
   }
-  if (result.unreproduced.empty()) result.element = first_difference(a.job.model, weights[0], weights[1]);
+  if (result.unreproduced.empty())
+    result.element =
+        first_difference(model::state_tensors(a.job.model, a.job.rule()), weights[0], weights[1]);
   return result;
 }
 

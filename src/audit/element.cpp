@@ -9,18 +9,17 @@
 
 namespace lockstep::audit {
 
-std::optional<ElementDifference> first_difference(const model::Model& model, const run::Weights& expected,
-                                                  const run::Weights& found) {
-  const std::vector<model::Parameter> parameters = model::parameters_of(model);
-  check(expected.size() == parameters.size() && found.size() == parameters.size(),
-        "{} and {} tensors for {} parameters", expected.size(), found.size(), parameters.size());
-  for (std::size_t p = 0; p < parameters.size(); ++p) {
+std::optional<ElementDifference> first_difference(const std::vector<model::StateTensor>& tensors,
+                                                  const run::Weights& expected, const run::Weights& found) {
+  check(expected.size() == found.size() && found.size() <= tensors.size(), "{} and {} tensors of {}",
+        expected.size(), found.size(), tensors.size());
+  for (std::size_t p = 0; p < found.size(); ++p) {
     for (std::size_t i = 0; i < expected[p].size(); ++i) {
       if (std::bit_cast<std::uint32_t>(expected[p][i]) == std::bit_cast<std::uint32_t>(found[p][i])) continue;
-      ElementDifference difference{parameters[p].name, i, {}, expected[p][i], found[p][i]};
+      ElementDifference difference{tensors[p].name, i, {}, expected[p][i], found[p][i]};
       std::size_t rest = i;
-      for (std::size_t axis = parameters[p].shape.size(); axis-- > 0;) {
-        const auto size = static_cast<std::size_t>(parameters[p].shape[axis]);
+      for (std::size_t axis = tensors[p].shape.size(); axis-- > 0;) {
+        const auto size = static_cast<std::size_t>(tensors[p].shape[axis]);
         difference.at.insert(difference.at.begin(), static_cast<std::int64_t>(rest % size));
         rest /= size;
       }

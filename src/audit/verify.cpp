@@ -1,6 +1,8 @@
 #include "audit/verify.h"
 
+#include <algorithm>
 #include <chrono>
+#include <span>
 
 #include "base/error.h"
 
@@ -9,7 +11,8 @@ namespace {
 
 class Verification {
  public:
-  explicit Verification(const VerifyOptions& options) : options_(options) {}
+  explicit Verification(const VerifyOptions& options)
+      : options_(options), tensors_(model::state_tensors(options.job.model, options.job.rule())) {}
 
   SettingResult run(const Setting& setting) {
     const auto start = std::chrono::steady_clock::now();
@@ -25,7 +28,10 @@ class Verification {
       stepper.step();
       look_at_replicas(stepper, result);
     }
-    if (!result.difference) result.weights = train::hash_of(stepper.runner().download());
+    if (!result.difference) {
+      result.weights = train::hash_of(stepper.runner().download());
+      look_at_state(stepper, result);
+    }
     if (expected_.empty()) expected_ = result.hashes;
     result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return result;
@@ -43,27 +49,47 @@ class Verification {
       if (device == 0) result.hashes.push_back(hashes);
       const std::vector<Hash128>& expected = expected_.empty() ? result.hashes[step] : expected_[step];
       if (hashes == expected || result.difference) continue;
-      const run::Weights right = expected_.empty() ? runner.download(0) : weights_after(stepper.steps());
       const run::Weights wrong = runner.download(device);
-      const std::optional<ElementDifference> element = first_difference(options_.job.model, right, wrong);
+      run::Weights right = expected_.empty() ? runner.download(0) : state_after(stepper.steps());
+      right.resize(wrong.size());  // the parameters, which stand first
+      const std::optional<ElementDifference> element = first_difference(tensors_, right, wrong);
       if (!element) throw Error(Fault::ours, "defect: hashes differ where no element does");
       result.difference = {stepper.steps(), device, runner.crew().device(device).name(), *element};
       result.weights = train::hash_of(wrong);
     }
   }
 
+  // Optimizer states may lie divided among devices, so the whole state is compared, after the last step.
+  void look_at_state(train::Stepper& stepper, SettingResult& result) {
+    run::Runner& runner = stepper.runner();
+    const run::Weights found = numbers_of(runner.state());
+    std::vector<Hash128> hashes;
+    for (const std::vector<float>& numbers : found)
+      hashes.push_back(hash128(std::as_bytes(std::span(numbers))));
+    if (expected_.empty()) expected_state_ = hashes;
+    if (expected_state_.empty() || hashes == expected_state_) return;
+    const std::optional<ElementDifference> element =
+        first_difference(tensors_, state_after(stepper.steps()), found);
+    if (!element) throw Error(Fault::ours, "defect: hashes differ where no element does");
+    const auto tensor = std::ranges::find(tensors_, element->tensor, &model::StateTensor::name);
+    const int device = runner.holder(static_cast<std::size_t>(tensor - tensors_.begin()), element->index);
+    result.difference = {stepper.steps(), device, runner.crew().device(device).name(), *element};
+  }
+
   // What the first setting has after so many steps: by running it again, not by keeping copies.
-  run::Weights weights_after(std::int64_t steps) const {
+  run::Weights state_after(std::int64_t steps) const {
     const Setting& first = options_.settings.front();
     const std::unique_ptr<run::Crew> crew = options_.make_crew(first.devices, first.threads);
     train::Stepper stepper(*crew, options_.job, first.machine, options_.data);
     stepper.start();
     while (stepper.steps() < steps) stepper.step();
-    return stepper.runner().download();
+    return numbers_of(stepper.runner().state());
   }
 
   const VerifyOptions& options_;
-  std::vector<std::vector<Hash128>> expected_;  // of the first setting, by step and tensor
+  const std::vector<model::StateTensor> tensors_;
+  std::vector<std::vector<Hash128>> expected_;  // of the first setting, by step and parameter
+  std::vector<Hash128> expected_state_;         // of the first setting after the last step, by tensor
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// The same job under several settings: the bits must be equal after every step, on every device.
+// The same job under several settings: the parameters must have equal bits after every step, on every device,
+// and so must the whole state after the last step.
 #pragma once
 #include <functional>
 #include <memory>
@@ -21,7 +22,7 @@ struct Setting {
   train::Machine machine = {};
 };
 
-// The first place where a replica is not what the first device of the first setting has.
+// The first place where a replica or the state is not what the first device of the first setting has.
 struct ReplicaDifference {
   std::int64_t step = 0;
   int device = 0;  // of the setting

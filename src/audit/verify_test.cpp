@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cpu/cpu_device.h"
 #include "device/faulty_device.h"
+#include "device/passing_on.h"
 
 namespace lockstep::audit {
 namespace {
@@ -97,13 +98,72 @@ TEST(Verify, TheFirstSettingIsHeldAgainstItselfToo) {
   EXPECT_NE(results[0].weights, results[1].weights);
 }
 
+// A device on which the last velocity that it holds goes wrong after a step.
+class WrongVelocity final : public device::PassingDevice {
+ public:
+  WrongVelocity(std::unique_ptr<device::Device> inner, int step)
+      : PassingDevice(*inner), inner_(std::move(inner)), step_(step) {}
+  std::unique_ptr<device::Executable> load(const program::Program& program,
+                                           const device::LoadOptions& options) override {
+    return std::make_unique<Executable>(inner_->load(program, options), program, step_);
+  }
+
+ private:
+  class Executable final : public device::PassingExecutable {
+   public:
+    Executable(std::unique_ptr<device::Executable> inner, const program::Program& program, int step)
+        : PassingExecutable(std::move(inner)), program_(program), steps_left_(step) {}
+    void update(std::span<const program::exchange::Update> updates, const device::StepInput& input) override {
+      inner().update(updates, input);
+      if (--steps_left_ != 0) return;
+      for (auto part = program_.state.rbegin(); part != program_.state.rend(); ++part) {
+        std::vector<float> numbers(program_.buffers[static_cast<std::size_t>(part->buffer)].elements);
+        if (numbers.empty()) continue;
+        download(part->buffer, numbers);
+        numbers.back() += 1;
+        return upload(part->buffer, numbers);
+      }
+    }
+
+   private:
+    const program::Program program_;
+    int steps_left_;
+  };
+
+  const std::unique_ptr<device::Device> inner_;
+  const int step_;
+};
+
+// The parameters of the last step do not show it: the velocity is used in the next one.
+TEST(Verify, AWrongVelocityOfTheLastStepIsFoundAtItsOwner) {
+  const MakeCrew with_wrong = [](const std::vector<std::string>& names, int threads) {
+    auto devices = cpu::make_cpu_devices({.names = names, .threads = threads, .bind = false});
+    if (devices.size() == 3) devices[1] = std::make_unique<WrongVelocity>(std::move(devices[1]), 4);
+    return std::make_unique<run::Crew>(std::move(devices), run::Crew::Options{.share_cores = true});
+  };
+  const std::vector<SettingResult> results =
+      verify({.job = kJob,
+              .data = kSet,
+              .settings = {settings()[0], {{"cpu:0", "cpu:1", "cpu:2"}, 1, {.shard_optimizer = true}}},
+              .steps = 4,
+              .make_crew = with_wrong});
+  EXPECT_EQ(results[1].hashes, results[0].hashes);
+  ASSERT_TRUE(results[1].difference);
+  const ReplicaDifference& difference = *results[1].difference;
+  EXPECT_EQ(difference.step, 4);
+  EXPECT_EQ(difference.device_name, "cpu:1");
+  EXPECT_THAT(difference.element.tensor, testing::EndsWith(".velocity"));
+  EXPECT_EQ(difference.element.found, difference.element.expected + 1);
+}
+
 TEST(Element, BitsCountNotValues) {
   const model::Model model = small_model();
   run::Weights a = train::initial_weights(model, 1), b = a;
-  EXPECT_FALSE(first_difference(model, a, b));
+  const std::vector<model::StateTensor> tensors = model::state_tensors(model, arithmetic::UpdateKind::sgd);
+  EXPECT_FALSE(first_difference(tensors, a, b));
   a[0][7] = 0.0f;
   b[0][7] = -0.0f;
-  const std::optional<ElementDifference> found = first_difference(model, a, b);
+  const std::optional<ElementDifference> found = first_difference(tensors, a, b);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->at, (std::vector<std::int64_t>{0, 0, 2, 1}));
   EXPECT_EQ(to_text(*found),
@@ -183,7 +243,9 @@ TEST(Diff, ReplaysFromTheNearestCheckpoint) {
   b.record.rows[0] = a.record.rows[0];  // as if the runs had parted later
   b.record.rows[1] = a.record.rows[1];
   // A state that never was: a replay that begins there cannot give what was recorded.
-  a.states.push_back({.weights = train::initial_weights(kJob.model, 99), .step = 2});
+  a.states.push_back(
+      {.tensors = run::initial_state(kJob.model, kJob.rule(), train::initial_weights(kJob.model, 99)),
+       .step = 2});
   const DiffResult result = diff(a, b, kSet, kOneDevice);
   ASSERT_EQ(result.parting->step, 3);
   ASSERT_EQ(result.unreproduced.size(), 2U);
@@ -191,15 +253,14 @@ TEST(Diff, ReplaysFromTheNearestCheckpoint) {
   EXPECT_EQ(result.unreproduced[1].at.step, 1) << "began at the start";
 }
 
-TEST(Diff, AReplayTakesUpACheckpointsVelocity) {
+TEST(Diff, AReplayTakesUpAllOfACheckpointsState) {
   RecordedRun good = recorded(kJob, 6);
   const RecordedRun bad = recorded(kJob, 6, device::Drill{.kind = device::Drill::Kind::flip, .step = 5});
   const auto crew = kOneDevice();
   train::Stepper stepper(*crew, kJob, {}, kSet);
   stepper.start();
   while (stepper.steps() < 3) stepper.step();
-  good.states.push_back(
-      {.weights = stepper.runner().download(), .velocity = stepper.runner().download_velocity(), .step = 3});
+  good.states.push_back({.tensors = stepper.runner().state(), .step = 3});
   const DiffResult result = diff(good, bad, kSet, kOneDevice);
   ASSERT_TRUE(result.parting);
   EXPECT_EQ(result.parting->step, 5);

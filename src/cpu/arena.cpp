@@ -49,7 +49,7 @@ Arena::Arena(const program::Program& program, const ArenaSizes& sizes)
         break;
       case Role::parameter:
       case Role::gradient:
-      case Role::velocity:
+      case Role::state:
         place.float_memory = AlignedBuffer<float>(buffer.elements);
         break;
     }

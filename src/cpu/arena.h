@@ -29,7 +29,7 @@ class Arena {
 
   // An arena is a handle: who has it may write through it.
 
-  // Shared: parameters, gradients, velocities.
+  // Shared: parameters, gradients, states.
   float* shared(program::BufferId id) const { return at(id).floats; }
 
   // Shared, perhaps the parameter itself, or in a workspace.

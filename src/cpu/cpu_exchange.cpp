@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "cpu/cpu_executable.h"
 #include "cpu/part.h"
+#include "cpu/update.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -104,14 +105,12 @@ void CpuExecutable::update(std::span<const program::exchange::Update> updates,
       const program::Sum& sum = program_.sums[static_cast<std::size_t>(update.range.sum)];
       const Part part = part_of(update.range.count, thread, threads);
       const std::size_t first = update.range.first + part.first;
-      float* const weights = arena_.shared(sum.parameter) + first;
-      const float* const gradient = arena_.shared(sum.gradient) + first;
-      if (sum.velocity < 0) {
-        kernels_.sgd(weights, gradient, part.count, input.learning_rate);
-      } else {
-        kernels_.momentum_sgd(weights, arena_.shared(sum.velocity) + (first - sum.velocity_first), gradient,
-                              part.count, {input.learning_rate, input.momentum});
-      }
+      UpdateOperands operands{.weights = arena_.shared(sum.parameter) + first,
+                              .gradient = arena_.shared(sum.gradient) + first,
+                              .count = part.count};
+      for (std::size_t s = 0; s < sum.states.size(); ++s)
+        operands.states[s] = arena_.shared(sum.states[s]) + (first - sum.states_first);
+      cpu::update(kernels_, program_.rule, operands, input.update);
     }
   });
 }

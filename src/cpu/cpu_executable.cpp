@@ -155,7 +155,7 @@ int CpuExecutable::plan_stack() const {
 std::span<float> CpuExecutable::floats_of(program::BufferId buffer, std::size_t count) const {
   const program::Buffer& b = program_.buffers.at(static_cast<std::size_t>(buffer));
   lockstep::check(b.role == program::Role::parameter || b.role == program::Role::gradient ||
-                      b.role == program::Role::velocity,
+                      b.role == program::Role::state,
                   "{} cannot be copied", b.name);
   lockstep::check(b.elements == count, "{} has {} elements, not {}", b.name, b.elements, count);
   return {arena_.shared(buffer), count};

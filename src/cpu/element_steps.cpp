@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "cpu/part.h"
 #include "cpu/step.h"
+#include "cpu/update.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -55,29 +56,30 @@ class CheckStep : public Step {
 
 class UpdateStep : public Step {
  public:
-  UpdateStep(const Instruction& i, const StepContext& context)
+  UpdateStep(const program::Update& update, const Instruction& i, const StepContext& context)
       : arena_(context.arena),
         kernels_(context.kernels),
+        rule_(update.rule),
         weights_(i.inputs[0]),
         gradient_(i.inputs[1]),
-        velocity_(i.inputs.size() > 2 ? i.inputs[2] : -1),
+        states_(i.inputs.begin() + 2, i.inputs.end()),
         elements_(elements_of(context, weights_)) {}
   void run(const Work& work) const override {
     const Part part = part_of(elements_, work.thread, work.threads);
-    float* const weights = arena_.shared(weights_) + part.first;
-    const float* const gradient = arena_.shared(gradient_) + part.first;
-    if (velocity_ < 0) {
-      kernels_.sgd(weights, gradient, part.count, work.input.learning_rate);
-    } else {
-      kernels_.momentum_sgd(weights, arena_.shared(velocity_) + part.first, gradient, part.count,
-                            {work.input.learning_rate, work.input.momentum});
-    }
+    UpdateOperands operands{.weights = arena_.shared(weights_) + part.first,
+                            .gradient = arena_.shared(gradient_) + part.first,
+                            .count = part.count};
+    for (std::size_t s = 0; s < states_.size(); ++s)
+      operands.states[s] = arena_.shared(states_[s]) + part.first;
+    update(kernels_, rule_, operands, work.input.update);
   }
 
  private:
   const Arena& arena_;
   const Kernels& kernels_;
-  const BufferId weights_, gradient_, velocity_;
+  const arithmetic::UpdateKind rule_;
+  const BufferId weights_, gradient_;
+  const std::vector<BufferId> states_;
   const std::size_t elements_;
 };
 
@@ -91,8 +93,8 @@ struct Maker {
   std::unique_ptr<Step> operator()(const program::Check&) const {
     return std::make_unique<CheckStep>(i, context);
   }
-  std::unique_ptr<Step> operator()(const program::Update&) const {
-    return std::make_unique<UpdateStep>(i, context);
+  std::unique_ptr<Step> operator()(const program::Update& update) const {
+    return std::make_unique<UpdateStep>(update, i, context);
   }
   template <class Other>
   std::unique_ptr<Step> operator()(const Other&) const {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "arithmetic/tree.h"
+#include "arithmetic/update_rule.h"
 #include "program/exchange/exchange.h"
 #include "program/program.h"
 
@@ -23,8 +24,10 @@ struct Minibatch {
 // What changes from step to step; never compiled in.
 struct StepInput {
   Minibatch minibatch = {};
-  float learning_rate = 0;
-  float momentum = 0;
+  arithmetic::UpdateScalars update = {};
+  std::int64_t step = 0;   // of the training, from 1 on; 0: the step belongs to no training
+  int epoch = 0;           // of the training, from 1 on
+  std::uint64_t seed = 0;  // of the training
 };
 
 // Which loop is outside where a segment runs over packs. The bits are the same.
@@ -71,7 +74,7 @@ class Executable {
  public:
   virtual ~Executable() = default;
 
-  // Parameters, gradients, velocities and the loss, in canonical order.
+  // Parameters, gradients, states and the loss, in canonical order.
   virtual void upload(program::BufferId buffer, std::span<const float> values) = 0;
   virtual void download(program::BufferId buffer, std::span<float> values) const = 0;
 

@@ -300,7 +300,7 @@ class StepOfCase {
     const program::Program p = program::compile_training(model_, {.trim = !plain, .fuse = !plain});
     const auto executable = device.load(p, {.most_examples = examples_, .order = run_order});
     for (std::size_t i = 0; i < weights_.size(); ++i) executable->upload(p.parameters[i], weights_[i]);
-    run_step(*executable, p, {{bytes_.data(), labels_.data(), order_}, kRate});
+    run_step(*executable, p, {{bytes_.data(), labels_.data(), order_}, {kRate}});
     float loss = 0;
     executable->download(p.loss, {&loss, 1});
     EXPECT_EQ(std::bit_cast<std::uint32_t>(loss), std::bit_cast<std::uint32_t>(expected_.loss));

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "gpu/gpu_executable.h"
+#include "gpu/update_launch.h"
 
 namespace lockstep::gpu {
 
@@ -199,17 +200,9 @@ void GpuExecutable::update(std::span<const program::exchange::Update> updates,
 void GpuExecutable::update_floats(const std::vector<Floats>& ranges, const device::StepInput& input,
                                   Queue queue) {
   for (const Floats& range : ranges) {
-    const int first = as_int(range.first), count = as_int(range.count);
-    if (memory_.velocities() == nullptr) {
-      const std::vector<Argument> arguments{memory_.parameters(), memory_.gradients(), first, count,
-                                            input.learning_rate};
-      driver_.launch(queue, "sgd", arguments, driver_.style().items_for_floats(range.count));
-    } else {
-      const std::vector<Argument> arguments{
-          memory_.parameters(), memory_.velocities(), memory_.gradients(), first, count,
-          input.learning_rate,  input.momentum};
-      driver_.launch(queue, "momentum_sgd", arguments, driver_.style().items_for_floats(range.count));
-    }
+    const UpdateLaunch update =
+        update_launch(program_.rule, memory_, as_int(range.first), as_int(range.count), input.update);
+    driver_.launch(queue, update.kernel, update.arguments, driver_.style().items_for_floats(range.count));
   }
   driver_.flush(queue);
 }

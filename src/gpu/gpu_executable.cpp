@@ -72,8 +72,9 @@ GpuExecutable::GpuExecutable(const program::Program& program, const device::Load
   loss_ = driver.allocate_host(sizeof(float));
   shown_ = driver.allocate_host(std::max<std::size_t>(1, memory_.stretch_floats()) * sizeof(float));
   // What lies between two tensors is read with them and must be a number.
-  for (const Memory* stretch : {memory_.parameters(), memory_.gradients(), memory_.velocities()}) {
-    if (stretch == nullptr) continue;
+  std::vector<const Memory*> stretches{memory_.parameters(), memory_.gradients()};
+  for (std::size_t s = 0; s < memory_.state_count(); ++s) stretches.push_back(memory_.states(s));
+  for (const Memory* stretch : stretches) {
     const auto count = memory_.stretch_floats();
     const std::vector<Argument> arguments{stretch, as_int(count), 0.0f};
     driver.launch(Queue::compute, "fill", arguments, driver.style().items_for_floats(count));
@@ -115,7 +116,9 @@ GpuExecutable::Stretch GpuExecutable::stretch_of(BufferId buffer) const {
     const std::size_t first = memory_.offset(static_cast<int>(i));
     if (sum.gradient == buffer) return {memory_.gradients(), first, b.elements};
     if (sum.parameter == buffer) return {memory_.parameters(), first, b.elements};
-    if (sum.velocity == buffer) return {memory_.velocities(), first + sum.velocity_first, b.elements};
+    for (std::size_t s = 0; s < sum.states.size(); ++s) {
+      if (sum.states[s] == buffer) return {memory_.states(s), first + sum.states_first, b.elements};
+    }
   }
   lockstep::check(b.role == Role::parameter, "{} cannot be copied", b.name);
   return {memory_.at(buffer), 0, b.elements};  // of an evaluation, where nothing is summed

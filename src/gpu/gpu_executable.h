@@ -38,7 +38,7 @@ class GpuExecutable : public device::Executable {
   void update(std::span<const program::exchange::Update> updates, const device::StepInput& input) override;
 
  private:
-  // Where a buffer of parameters, gradients or velocities lies.
+  // Where a buffer of parameters, gradients or a state lies.
   struct Stretch {
     const Memory* memory;
     std::size_t first, count;  // floats

@@ -71,7 +71,8 @@ struct GpuMemory::Need {
     return fmt::format("{} needs {} ({}); {}", what, megabytes(total), classes(), remedy);
   }
   std::string classes() const {
-    constexpr std::array<const char*, kClasses> kNames{"activations", "parameters, gradients and velocities",
+    constexpr std::array<const char*, kClasses> kNames{"activations",
+                                                       "parameters, gradients and optimizer states",
                                                        "partial sums", "what others send", "scratch"};
     std::vector<std::string> parts;
     for (std::size_t i = 0; i < kClasses; ++i) {
@@ -108,7 +109,7 @@ void GpuMemory::enlarge_inbox(std::size_t floats) {
   sizes_.inbox = floats;
 }
 
-// A velocity that is only a part of a parameter's lies where that part does.
+// A state of a part of a parameter lies where that part does.
 void GpuMemory::plan_stretch() {
   stretch_floats_ = stretch_floats_of(program_);
   std::size_t first = 0;
@@ -134,7 +135,8 @@ std::vector<GpuMemory::Allocation> GpuMemory::allocations(const program::Program
   const std::size_t stretch = std::max<std::size_t>(1, stretch_floats_of(program)) * kFloat;
   add(kParameters, stretch, blocks.parameters);
   add(kParameters, stretch, blocks.gradients);
-  if (!program.velocities.empty()) add(kParameters, stretch, blocks.velocities);
+  blocks.states.resize(arithmetic::update_rule(program.rule).states.size());
+  for (std::unique_ptr<Memory>& state : blocks.states) add(kParameters, stretch, state);
 
   blocks.buffers.resize(program.buffers.size());
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {

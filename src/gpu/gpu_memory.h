@@ -1,8 +1,8 @@
 // The memory of one program on a GPU, planned as a whole before anything is allocated.
 //
 // A device works layer by layer over a group of packs, so an activation has a place for every pack of a
-// group. Parameters, gradients and velocities lie in one stretch each, in the order of the program's sums and
-// with the same offsets, so that one launch can update them all.
+// group. Parameters, gradients and each state of the update rule lie in one stretch each, in the order of the
+// program's sums and with the same offsets, so that one launch can update them all.
 #pragma once
 #include <map>
 #include <memory>
@@ -47,7 +47,8 @@ class GpuMemory {
   // Whole stretches, and where a parameter or gradient begins in them, in floats.
   const Memory* parameters() const { return blocks_.parameters.get(); }
   const Memory* gradients() const { return blocks_.gradients.get(); }
-  const Memory* velocities() const { return blocks_.velocities.get(); }
+  std::size_t state_count() const { return blocks_.states.size(); }
+  const Memory* states(std::size_t state) const { return blocks_.states.at(state).get(); }  // by the rule
   std::size_t stretch_floats() const { return stretch_floats_; }
   std::size_t offset(int sum) const { return offsets_[static_cast<std::size_t>(sum)]; }
   // Floats from there to the next sum: its own, and the space behind them.
@@ -69,7 +70,8 @@ class GpuMemory {
  private:
   // All that is allocated.
   struct Blocks {
-    std::unique_ptr<Memory> parameters, gradients, velocities;
+    std::unique_ptr<Memory> parameters, gradients;
+    std::vector<std::unique_ptr<Memory>> states;  // by the rule
     std::vector<std::unique_ptr<Memory>>
         buffers;  // by buffer; those that are parts of the above go before it
     std::map<program::BufferId, std::unique_ptr<Memory>> prepared_back, sums, stacks;

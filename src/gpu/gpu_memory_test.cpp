@@ -28,7 +28,8 @@ std::vector<Loaded> every_kind() {
   for (const int group : {1, 7}) {
     const MemorySizes sizes{.group = group, .most_packs = 16, .stack = 5, .inbox = 4321};
     all.push_back({"a linear model", program::compile_training(model::zoo_model("mlp")), sizes});
-    all.push_back({"fast convolutions", program::compile_training(fast, {.momentum = true}), sizes});
+    all.push_back({"fast convolutions",
+                   program::compile_training(fast, {.rule = arithmetic::UpdateKind::momentum}), sizes});
     all.push_back({"an evaluation", program::compile_evaluation(model::zoo_model("lenet")), sizes});
   }
   for (Loaded& each : all) plan_launches(each.program, kLaneStyle, each.sizes);

@@ -18,7 +18,7 @@ class SyntheticMinibatch {
 
   // As a step wants it, with a learning rate of 0: the same work, but the weights stay, so that the last
   // window computes the same numbers as the first. Requires: this outlives its use.
-  device::StepInput step_input() const { return {{pixels_.data(), labels_.data(), order_}, 0.0f}; }
+  device::StepInput step_input() const { return {{pixels_.data(), labels_.data(), order_}}; }
 
  private:
   std::vector<std::uint8_t> pixels_, labels_;

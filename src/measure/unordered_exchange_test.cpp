@@ -85,7 +85,7 @@ run::Weights after_a_step(std::unique_ptr<run::Crew> crew, run::RunnerOptions op
   run::Runner runner(*crew, program::compile_training(model), options);
   runner.upload(train::initial_weights(model, 0));
   device::StepInput input = minibatch.step_input();
-  input.learning_rate = 1;
+  input.update.learning_rate = 1;
   EXPECT_TRUE(runner.step(input).finite);
   return runner.download(crew->size() - 1);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "program/builder.h"
 
@@ -18,12 +20,12 @@ std::vector<Node> nodes_of(const model::Model& model, const CompileOptions& opti
 class Compiler {
  public:
   Compiler(const model::Model& model, const CompileOptions& options)
-      : name_(model.name), options_(options), nodes_(nodes_of(model, options)), builder_(model, nodes_) {
+      : model_(model), options_(options), nodes_(nodes_of(model, options)), builder_(model, nodes_) {
     program_.classes = model::classes_of(model);
   }
 
   Program training() {
-    if (program_.parameters.empty()) throw Error(Fault::usage, "model {} has nothing to train", name_);
+    if (program_.parameters.empty()) throw Error(Fault::usage, "model {} has nothing to train", model_.name);
     builder_.add_sums();
     forward();
     const BufferId dz = builder_.add_activation(nodes_.back().name + ".d", nodes_.back().output);
@@ -31,7 +33,9 @@ class Compiler {
     outputs.push_back(dz);
     score(std::move(outputs));
     builder_.backward(dz);
-    if (options_.momentum) add_velocities();
+    add_states();
+    for (const model::StateTensor& tensor : model::state_tensors(model_, options_.rule))
+      program_.state.push_back(part_of(tensor));
     segment("exchange", Segment::Over::exchange, {});
     if (options_.shard_optimizer == nullptr) {
       std::vector<BufferId> checked{program_.loss};
@@ -70,14 +74,14 @@ class Compiler {
         {Loss{program_.classes}, "loss", {builder_.last_output(), builder_.labels()}, std::move(outputs)});
   }
 
-  // A whole velocity beside each parameter or, with a sharded optimizer, of the part the device owns.
-  void add_velocities() {
+  // The states of each parameter: whole ones or, with a sharded optimizer, of the part that the device owns.
+  void add_states() {
+    program_.rule = options_.rule;
     const exchange::Setting setting = sums_of(program_);
     const std::vector<exchange::Shard> shards =
         options_.shard_optimizer == nullptr
             ? std::vector<exchange::Shard>{}
             : options_.shard_optimizer->shards(setting.sums, options_.devices);
-    program_.velocities.assign(program_.parameters.size(), -1);
     for (std::size_t i = 0; i < program_.sums.size(); ++i) {
       Sum& sum = program_.sums[i];
       if (sum.parameter < 0) continue;
@@ -86,31 +90,48 @@ class Compiler {
       for (const exchange::Shard& shard : shards) {
         if (shard.range.sum == owned.sum && shard.owner == options_.device) owned = shard.range;
       }
-      sum.velocity_first = owned.first;
-      sum.velocity =
-          builder_.add_buffer(builder_.buffer(sum.parameter).name + ".velocity", Role::velocity, owned.count);
-      const auto at = std::ranges::find(program_.parameters, sum.parameter) - program_.parameters.begin();
-      program_.velocities[static_cast<std::size_t>(at)] = sum.velocity;
+      sum.states_first = owned.first;
+      for (const std::string_view state : arithmetic::update_rule(options_.rule).states)
+        sum.states.push_back(builder_.add_buffer(
+            fmt::format("{}.{}", builder_.buffer(sum.parameter).name, state), Role::state, owned.count));
     }
+  }
+
+  const Sum& sum_of(std::size_t parameter) const {
+    return *std::ranges::find(program_.sums, program_.parameters[parameter], &Sum::parameter);
+  }
+
+  // Where the device has a tensor of the state.
+  StatePart part_of(const model::StateTensor& tensor) const {
+    switch (tensor.kind) {
+      case model::StateTensor::Kind::parameter:
+        return {tensor, program_.parameters[tensor.parameter], 0};
+      case model::StateTensor::Kind::optimizer_state:
+        break;
+    }
+    const Sum& sum = sum_of(tensor.parameter);
+    const std::span<const std::string_view> states = arithmetic::update_rule(options_.rule).states;
+    const auto state = std::ranges::find(states, tensor.state) - states.begin();
+    return {tensor, sum.states[static_cast<std::size_t>(state)], sum.states_first};
   }
 
   std::vector<Instruction> updates() const {
     std::vector<Instruction> list;
     for (std::size_t i = 0; i < program_.parameters.size(); ++i) {
-      Instruction update{Update{},
+      Instruction update{Update{options_.rule},
                          builder_.buffer(program_.parameters[i]).name,
                          {program_.parameters[i], program_.gradients[i]},
                          {program_.parameters[i]}};
-      if (options_.momentum) {
-        update.inputs.push_back(program_.velocities[i]);
-        update.outputs.push_back(program_.velocities[i]);
+      for (const BufferId state : sum_of(i).states) {
+        update.inputs.push_back(state);
+        update.outputs.push_back(state);
       }
       list.push_back(std::move(update));
     }
     return list;
   }
 
-  const std::string name_;
+  const model::Model& model_;
   const CompileOptions options_;
   const std::vector<Node> nodes_;
   Builder builder_;

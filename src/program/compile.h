@@ -8,9 +8,9 @@ namespace lockstep::program {
 struct CompileOptions {
   bool trim = true;
   bool fuse = true;  // the bits are equal either way; without it every layer's output stands in a buffer
-  bool momentum = false;
+  arithmetic::UpdateKind rule = arithmetic::UpdateKind::sgd;  // of a training
 
-  // Not null: owners update their shards by this exchange, and each device has the velocity of its own.
+  // Not null: owners update their shards by this exchange, and each device has the states of its own shard.
   const exchange::Kind* shard_optimizer = nullptr;
   int device = 0, devices = 1;
 };

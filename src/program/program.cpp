@@ -46,8 +46,12 @@ struct SignatureOf {
     return {"unpool + weight gradient", {activation, activation, mask}, {partial, partial}, 3, 2};
   }
   Signature operator()(const Check&) const { return {"check", {}, {}, 1, 0}; }
-  Signature operator()(const Update&) const {
-    return {"update", {parameter, gradient, velocity}, {parameter, velocity}, 2, 1};
+  Signature operator()(const Update& update) const {
+    const std::size_t states = arithmetic::update_rule(update.rule).states.size();
+    std::vector<Role> inputs{parameter, gradient}, outputs{parameter};
+    inputs.resize(2 + states, state);
+    outputs.resize(1 + states, state);
+    return {"update", std::move(inputs), std::move(outputs), 2 + states, 1 + states};
   }
 };
 
@@ -75,6 +79,9 @@ void check_program(const Program& program) {
       Signature s = std::visit(SignatureOf{}, instruction.operation);
       if (std::holds_alternative<Check>(instruction.operation))
         s.inputs.assign(instruction.inputs.size(), gradient);
+      if (const auto* const update = std::get_if<Update>(&instruction.operation))
+        check(update->rule == program.rule, "update of {} by rule {}, the program's is {}", instruction.layer,
+              arithmetic::update_rule(update->rule).name, arithmetic::update_rule(program.rule).name);
       check_roles(program, s.name, instruction.inputs, s.inputs, s.fewest_inputs);
       check_roles(program, s.name, instruction.outputs, s.outputs, s.fewest_outputs);
     }

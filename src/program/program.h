@@ -6,7 +6,8 @@
 #include <variant>
 #include <vector>
 
-#include "model/model.h"
+#include "arithmetic/update_rule.h"
+#include "model/state.h"
 #include "program/geometry.h"
 
 namespace lockstep::program {
@@ -21,7 +22,7 @@ enum class Role {
   prepared,    // a parameter as the device's kernels want it; its size is the device's business
   partial,     // sums over packs, still in the pack tree
   gradient,    // a finished mean
-  velocity,    // momentum's memory of a parameter, or of the part of it that the device owns
+  state,       // what the update rule keeps for a parameter, or for the part of it that the device owns
   tally,       // counts of examples by class: seen, then right
 };
 
@@ -73,8 +74,10 @@ struct UnpoolWeightGradient {  // [x, dy, mask] -> [weight partial, bias partial
   Convolution convolution;
   Pool pool;
 };
-struct Check {};   // [gradient]: the step ends with an error unless all of it is finite
-struct Update {};  // [parameter, gradient] -> [parameter] or, with momentum, [.., velocity] -> [.., velocity]
+struct Check {};  // [gradient]: the step ends with an error unless all of it is finite
+struct Update {   // [parameter, gradient, the rule's states..] -> [parameter, the states..]
+  arithmetic::UpdateKind rule = arithmetic::UpdateKind::sgd;
+};
 
 using Operation =
     std::variant<Load, Prepare, Forward, ReluForward, ReluBackward, PoolForward, PoolBackward, Unpool, Add,
@@ -101,9 +104,16 @@ struct Segment {
 // A sum over the minibatch: partial sums that an exchange turns into a gradient.
 struct Sum {
   BufferId partial = -1, gradient = -1;
-  BufferId parameter = -1;         // whose gradient it is; -1: the loss
-  BufferId velocity = -1;          // -1: without momentum
-  std::size_t velocity_first = 0;  // the element of the parameter that the velocity starts at
+  BufferId parameter = -1;            // whose gradient it is; -1: the loss
+  std::vector<BufferId> states = {};  // of the parameter, in the rule's order
+  std::size_t states_first = 0;       // the element of the parameter that the states start at
+};
+
+// A tensor of the training's state, and the part of it that the device has.
+struct StatePart {
+  model::StateTensor tensor;
+  BufferId buffer = -1;
+  std::size_t first = 0;  // the element of the tensor that the buffer starts at
 };
 
 struct Program {
@@ -113,9 +123,12 @@ struct Program {
   int classes = 0;
 
   // Where the caller finds things. Parameters and gradients are in model order.
-  std::vector<BufferId> parameters, gradients, velocities;
+  std::vector<BufferId> parameters, gradients;
   std::vector<Sum> sums;  // in the order they become complete
-  BufferId loss = -1;     // gradient-like: one element, the mean loss
+  // How every parameter is updated, by Update instructions or, if it is sharded, by the exchange.
+  arithmetic::UpdateKind rule = arithmetic::UpdateKind::sgd;
+  std::vector<StatePart> state;  // all of it, as model::state_tensors() lists it; evaluation has none
+  BufferId loss = -1;            // gradient-like: one element, the mean loss
   BufferId tally = -1;
 };
 

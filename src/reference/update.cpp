@@ -25,4 +25,14 @@ void momentum_sgd(std::span<float> weights, std::span<float> velocity, std::span
   }
 }
 
+void update(arithmetic::UpdateKind rule, std::span<float> weights, std::span<std::vector<float>> states,
+            std::span<const float> gradient, const arithmetic::UpdateScalars& scalars) {
+  switch (rule) {
+    case arithmetic::UpdateKind::sgd:
+      return sgd(weights, gradient, scalars.learning_rate);
+    case arithmetic::UpdateKind::momentum:
+      return momentum_sgd(weights, states[0], gradient, {scalars.learning_rate, scalars.momentum});
+  }
+}
+
 }  // namespace lockstep::reference

@@ -3,6 +3,8 @@
 #include <span>
 #include <vector>
 
+#include "arithmetic/update_rule.h"
+
 namespace lockstep::reference {
 
 // sums / (float)examples
@@ -18,5 +20,9 @@ struct MomentumOptions {
 // v = fma(mu, v, g), w = fma(-lr, v, w)
 void momentum_sgd(std::span<float> weights, std::span<float> velocity, std::span<const float> gradient,
                   const MomentumOptions& options);
+
+// The twin of a rule. Requires: as many states as the rule has, in its order.
+void update(arithmetic::UpdateKind rule, std::span<float> weights, std::span<std::vector<float>> states,
+            std::span<const float> gradient, const arithmetic::UpdateScalars& scalars);
 
 }  // namespace lockstep::reference

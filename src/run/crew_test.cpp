@@ -47,7 +47,7 @@ struct Examples {
       labels[i] = static_cast<std::uint8_t>(i % 4);
     }
   }
-  device::StepInput input() const { return {{pixels.data(), labels.data(), order}, 0.1f}; }
+  device::StepInput input() const { return {{pixels.data(), labels.data(), order}, {0.1f}}; }
 };
 const Examples kExamples;
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <numeric>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -12,11 +13,13 @@
 #include "reference/step.h"
 #include "reference/update.h"
 #include "run/runner.h"
+#include "run/state_for_test.h"
 
 namespace lockstep::run {
 namespace {
 
 namespace exchange = program::exchange;
+using arithmetic::UpdateKind;
 
 model::Model small_model() {
   return {"small",
@@ -45,7 +48,7 @@ struct Examples {
     }
   }
   device::StepInput input(std::size_t count) const {
-    return {{pixels.data(), labels.data(), std::span(order).first(count)}, 0.1f};
+    return {{pixels.data(), labels.data(), std::span(order).first(count)}, {0.1f}};
   }
 };
 
@@ -173,7 +176,7 @@ TEST(DataParallel, MomentumEqualsTheNaiveTwinAtTheOwnerAndEverywhere) {
         std::vector<program::Program> programs;
         for (int d = 0; d < devices; ++d) {
           programs.push_back(
-              program::compile_training(small_model(), {.momentum = true,
+              program::compile_training(small_model(), {.rule = UpdateKind::momentum,
                                                         .shard_optimizer = shard ? &kind : nullptr,
                                                         .device = d,
                                                         .devices = devices}));
@@ -183,18 +186,22 @@ TEST(DataParallel, MomentumEqualsTheNaiveTwinAtTheOwnerAndEverywhere) {
         runner.upload(reference::initial_parameters(small_model(), 3));
         for (const std::size_t batch : kBatches) {
           device::StepInput input = kExamples.input(batch);
-          input.momentum = kMomentum;
+          input.update.momentum = kMomentum;
           EXPECT_TRUE(runner.step(input).finite);
         }
         for (int d = 0; d < devices; ++d)
           ASSERT_THAT(runner.download(d), SameBits(weights))
               << kind.name << " " << shard << " " << devices << " device " << d;
-        EXPECT_THAT(runner.download_velocity(), SameBits(velocity));
+        Weights state = weights;
+        state.insert(state.end(), velocity.begin(), velocity.end());
+        EXPECT_THAT(numbers_of(runner.state()), SameBits(state));
         if (!shard) continue;
         std::size_t held = 0, all = 0;
         for (const program::Program& p : programs) {
-          for (const program::BufferId id : p.velocities)
-            held += p.buffers[static_cast<std::size_t>(id)].elements;
+          for (const program::Sum& sum : p.sums) {
+            for (const program::BufferId id : sum.states)
+              held += p.buffers[static_cast<std::size_t>(id)].elements;
+          }
         }
         for (const std::vector<float>& v : velocity) all += v.size();
         EXPECT_EQ(held, all) << "every velocity lives once";
@@ -287,38 +294,47 @@ TEST(DataParallel, UnequalSharesAreNotAMeanOfMeans) {
   }
 }
 
-std::vector<program::Program> momentum_programs(int devices, const exchange::Kind* sharded) {
+std::vector<program::Program> programs_by(UpdateKind rule, int devices, const exchange::Kind* sharded) {
   std::vector<program::Program> programs;
   for (int d = 0; d < devices; ++d) {
     programs.push_back(program::compile_training(
-        small_model(), {.momentum = true, .shard_optimizer = sharded, .device = d, .devices = devices}));
+        small_model(), {.rule = rule, .shard_optimizer = sharded, .device = d, .devices = devices}));
   }
   return programs;
 }
 
-TEST(DataParallel, AVelocityReachesItsOwnersAndComesBack) {
-  Weights velocity = initial();
-  for (std::size_t p = 0; p < velocity.size(); ++p) {
-    for (std::size_t i = 0; i < velocity[p].size(); ++i) velocity[p][i] = static_cast<float>(p * 10000 + i);
-  }
-  for (const exchange::Kind& kind : exchange::kinds()) {
-    for (const bool shard : {false, true}) {
-      Devices set(3, 1);
-      const std::vector<program::Program> programs = momentum_programs(3, shard ? &kind : nullptr);
-      Runner runner(*set.crew, programs, {.most_examples = 50, .exchange = &kind, .shard_optimizer = shard});
-      runner.upload(initial());
-      runner.upload_velocity(velocity);
-      EXPECT_THAT(runner.download_velocity(), SameBits(velocity)) << kind.name << " " << shard;
-      if (shard) continue;
-      for (int device = 0; device < 3; ++device) {
-        for (std::size_t p = 0; p < velocity.size(); ++p) {
-          std::vector<float> held(velocity[p].size());
-          runner.executable(device).download(runner.program().velocities[p], held);
-          EXPECT_THAT(held, SameBits(velocity[p])) << kind.name << " device " << device;
+// Of every rule, whole and sharded.
+TEST(DataParallel, AStateReachesItsOwnersAndComesBack) {
+  for (const arithmetic::UpdateRule& rule : arithmetic::kUpdateRules) {
+    const State state = numbered_state(small_model(), rule.kind);
+    for (const exchange::Kind& kind : exchange::kinds()) {
+      for (const bool shard : {false, true}) {
+        SCOPED_TRACE(fmt::format("{}, {}, sharded {}", rule.name, kind.name, shard));
+        Devices set(3, 1);
+        const std::vector<program::Program> programs = programs_by(rule.kind, 3, shard ? &kind : nullptr);
+        Runner runner(*set.crew, programs,
+                      {.most_examples = 50, .exchange = &kind, .shard_optimizer = shard});
+        runner.upload(state);
+        const State back = runner.state();
+        EXPECT_THAT(numbers_of(back), SameBits(numbers_of(state)));
+        for (std::size_t t = 0; t < state.size(); ++t) {
+          EXPECT_EQ(back[t].name, state[t].name);
+          if (shard) continue;
+          std::vector<float> held(state[t].numbers.size());
+          for (int device = 0; device < 3; ++device) {
+            runner.executable(device).download(runner.program().state[t].buffer, held);
+            EXPECT_THAT(held, SameBits(state[t].numbers)) << state[t].name << " on device " << device;
+          }
         }
       }
     }
   }
+}
+
+TEST(DataParallel, AStateOfAnotherRuleIsNotTaken) {
+  Devices set(2, 1);
+  Runner runner(*set.crew, programs_by(UpdateKind::sgd, 2, nullptr), {.most_examples = 50});
+  EXPECT_THROW(runner.upload(numbered_state(small_model(), UpdateKind::momentum)), Error);
 }
 
 // Where one tensor alone overflows, its owner alone sees it.
@@ -332,7 +348,7 @@ TEST(DataParallel, AGradientThatIsNotFiniteInOneShardStopsEveryDevice) {
   for (const exchange::Kind& kind : exchange::kinds()) {
     for (const bool shard : {false, true}) {
       Devices set(3, 1);
-      Runner runner(*set.crew, momentum_programs(3, shard ? &kind : nullptr),
+      Runner runner(*set.crew, programs_by(UpdateKind::momentum, 3, shard ? &kind : nullptr),
                     {.most_examples = 50, .exchange = &kind, .shard_optimizer = shard});
       runner.upload(weights);
       EXPECT_FALSE(runner.step(examples.input(50)).finite) << kind.name << " " << shard;

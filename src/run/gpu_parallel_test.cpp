@@ -14,11 +14,13 @@
 #include "program/compile.h"
 #include "reference/step.h"
 #include "run/runner.h"
+#include "run/state_for_test.h"
 
 namespace lockstep::run {
 namespace {
 
 namespace exchange = program::exchange;
+using arithmetic::UpdateKind;
 
 struct Examples {
   std::vector<std::uint8_t> pixels, labels;
@@ -32,7 +34,7 @@ struct Examples {
     }
   }
   device::StepInput input(std::size_t count) const {
-    return {{pixels.data(), labels.data(), std::span(order).first(count)}, 0.1f, 0.9f};
+    return {{pixels.data(), labels.data(), std::span(order).first(count)}, {0.1f, 0.9f}};
   }
 };
 
@@ -44,11 +46,12 @@ struct Job {
 struct Setting {
   std::vector<std::string> devices;
   const exchange::Kind* kind = &exchange::kinds().front();
-  bool momentum = false, shard_optimizer = false;
+  UpdateKind rule = UpdateKind::sgd;
+  bool shard_optimizer = false;
 };
 
 struct Outcome {
-  Weights weights, velocity;
+  Weights weights, state;
   std::vector<float> losses;
   std::vector<std::vector<std::int64_t>> right;
 };
@@ -61,7 +64,7 @@ Outcome train(inventory::Inventory& inventory, const Job& job, const Setting& se
   std::vector<program::Program> programs;
   for (int device = 0; device < count; ++device) {
     programs.push_back(
-        program::compile_training(model, {.momentum = setting.momentum,
+        program::compile_training(model, {.rule = setting.rule,
                                           .shard_optimizer = setting.shard_optimizer ? setting.kind : nullptr,
                                           .device = device,
                                           .devices = count}));
@@ -80,7 +83,7 @@ Outcome train(inventory::Inventory& inventory, const Job& job, const Setting& se
     outcome.right.push_back(result.right);
   }
   outcome.weights = runner.download();
-  outcome.velocity = runner.download_velocity();
+  outcome.state = numbers_of(runner.state());
   for (int device = 1; device < count; ++device)
     EXPECT_THAT(runner.download(device), SameBits(outcome.weights));
   return outcome;
@@ -94,16 +97,16 @@ std::vector<std::string> several(const std::string& kind, int count) {
 
 void expect_same_bits(inventory::Inventory& inventory, const Job& job,
                       const std::vector<std::vector<std::string>>& settings) {
-  for (const bool momentum : {false, true}) {
-    const Outcome expected = train(inventory, job, {.devices = {"cpu:0"}, .momentum = momentum});
+  for (const auto& [rule, name, states] : arithmetic::kUpdateRules) {
+    const Outcome expected = train(inventory, job, {.devices = {"cpu:0"}, .rule = rule});
     for (const std::vector<std::string>& devices : settings) {
       for (const exchange::Kind& kind : exchange::kinds()) {
         for (const bool shard : {false, true}) {
-          SCOPED_TRACE(fmt::format("{}, {}, momentum {}, sharded {}", fmt::join(devices, "+"), kind.name,
-                                   momentum, shard));
-          const Outcome found = train(inventory, job, {devices, &kind, momentum, shard});
+          SCOPED_TRACE(
+              fmt::format("{}, {}, {}, sharded {}", fmt::join(devices, "+"), kind.name, name, shard));
+          const Outcome found = train(inventory, job, {devices, &kind, rule, shard});
           EXPECT_THAT(found.weights, SameBits(expected.weights));
-          EXPECT_THAT(found.velocity, SameBits(expected.velocity));
+          EXPECT_THAT(found.state, SameBits(expected.state));
           EXPECT_THAT(found.losses, SameBits(expected.losses));
           EXPECT_EQ(found.right, expected.right);
         }
@@ -157,7 +160,7 @@ TEST(OpenClSums, ADeviceWithoutPacksFinishesSumsOfMinusZero) {
     Crew crew(inventory.make(devices, {.threads = 1, .bind = false}).devices, {.share_cores = true});
     Runner runner(crew, program, {.most_examples = 16});
     runner.upload(weights);
-    EXPECT_TRUE(runner.step({{pixels.data(), labels.data(), order}, 0.1f}).finite);
+    EXPECT_TRUE(runner.step({{pixels.data(), labels.data(), order}, {0.1f}}).finite);
     std::vector<Weights> of_devices(devices.size());
     for (std::size_t d = 0; d < devices.size(); ++d) {
       for (std::size_t i = 0; i < weights.size(); ++i) {

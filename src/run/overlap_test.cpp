@@ -14,6 +14,7 @@
 #include "reference/step.h"
 #include "reference/update.h"
 #include "run/runner.h"
+#include "run/state_for_test.h"
 
 namespace lockstep::run {
 namespace {
@@ -154,7 +155,7 @@ Weights twin_step(const Case& c, const Examples& examples, std::size_t batch, We
 std::vector<program::Program> programs_of(const Case& c) {
   std::vector<program::Program> programs;
   for (int d = 0; d < c.devices; ++d) {
-    programs.push_back(program::compile_training(c.model, {.momentum = c.momentum != 0,
+    programs.push_back(program::compile_training(c.model, {.rule = arithmetic::rule_for_momentum(c.momentum),
                                                            .shard_optimizer = c.shard ? c.kind : nullptr,
                                                            .device = d,
                                                            .devices = c.devices}));
@@ -186,8 +187,7 @@ int run_case(Case& c, unsigned seed) {
     weights = twin_step(c, examples, batch, weights, velocity);
     const StepResult result =
         runner.step({{examples.pixels.data(), examples.labels.data(), std::span(examples.order).first(batch)},
-                     kRate,
-                     c.momentum});
+                     {kRate, c.momentum}});
     EXPECT_TRUE(result.finite);
     EXPECT_FALSE(result.finding);
     for (int d = 0; d < c.devices; ++d) {
@@ -197,9 +197,8 @@ int run_case(Case& c, unsigned seed) {
             << "device " << d << ", tensor " << i;
     }
   }
-  if (c.momentum != 0) {
-    EXPECT_EQ(runner.download_velocity(), velocity);
-  }
+  if (c.momentum != 0) weights.insert(weights.end(), velocity.begin(), velocity.end());
+  EXPECT_EQ(numbers_of(runner.state()), weights);
   return pace.early;
 }
 

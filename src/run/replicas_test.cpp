@@ -99,7 +99,7 @@ struct Trial {
     return devices;
   }
 
-  StepResult step(float rate = 0) { return runner.step({{pixels.data(), labels.data(), order}, rate}); }
+  StepResult step(float rate = 0) { return runner.step({{pixels.data(), labels.data(), order}, {rate}}); }
   void write(int device, std::size_t parameter, std::size_t element, float value) {
     std::vector<float> values = weights[parameter];
     values[element] = value;

@@ -130,28 +130,6 @@ void Runner::upload(const Weights& weights) {
   });
 }
 
-// Calls action(executable, buffer, numbers) for the parts of `velocity` that a device has.
-template <class Numbers, class Action>
-void Runner::for_velocity_of(int device, Numbers& velocity, Action action) const {
-  const program::Program& program = programs_[static_cast<std::size_t>(device)];
-  for (const program::Sum& sum : program.sums) {
-    if (sum.velocity < 0) continue;
-    const auto at = std::ranges::find(program.parameters, sum.parameter) - program.parameters.begin();
-    action(*workers_[static_cast<std::size_t>(device)]->executable, sum.velocity,
-           std::span(velocity.at(static_cast<std::size_t>(at)))
-               .subspan(sum.velocity_first, elements(program, sum.velocity)));
-  }
-}
-
-void Runner::upload_velocity(const Weights& velocity) {
-  crew_->run([&](int device) {
-    for_velocity_of(device, velocity,
-                    [](device::Executable& executable, program::BufferId id, std::span<const float> numbers) {
-                      executable.upload(id, numbers);
-                    });
-  });
-}
-
 Weights Runner::download(int device) const {
   Weights weights;
   for (const program::BufferId id : program().parameters) weights.emplace_back(elements(program(), id));
@@ -163,19 +141,49 @@ Weights Runner::download(int device) const {
   return weights;
 }
 
-Weights Runner::download_velocity() const {
-  Weights velocity;
-  if (std::ranges::all_of(programs_, [](const program::Program& p) { return p.velocities.empty(); }))
-    return velocity;
-  for (const program::BufferId id : program().parameters) velocity.emplace_back(elements(program(), id));
+template <class Numbers>
+auto Runner::held_by(int device, std::size_t tensor, Numbers& numbers) const {
+  const program::Program& program = programs_[static_cast<std::size_t>(device)];
+  const program::StatePart& part = program.state[tensor];
+  return std::span(numbers).subspan(part.first, elements(program, part.buffer));
+}
+
+void Runner::upload(const State& state) {
+  const std::vector<program::StatePart>& parts = program().state;
+  check(std::ranges::equal(state, parts, {}, &NamedTensor::name,
+                           [](const program::StatePart& part) { return part.tensor.name; }),
+        "a state of {} tensors for a program with {}", state.size(), parts.size());
   crew_->run([&](int device) {
-    if (device > 0 && !options_.shard_optimizer) return;  // all have the same
-    for_velocity_of(device, velocity,
-                    [](device::Executable& executable, program::BufferId id, std::span<float> numbers) {
-                      executable.download(id, numbers);
-                    });
+    const auto d = static_cast<std::size_t>(device);
+    for (std::size_t t = 0; t < state.size(); ++t)
+      executable(device).upload(programs_[d].state[t].buffer, held_by(device, t, state[t].numbers));
   });
-  return velocity;
+}
+
+State Runner::state() const {
+  State state;
+  for (const program::StatePart& part : program().state)
+    state.push_back({part.tensor.name, std::vector<float>(part.tensor.elements())});
+  crew_->run([&](int device) {
+    const auto d = static_cast<std::size_t>(device);
+    for (std::size_t t = 0; t < state.size(); ++t) {
+      const program::StatePart& first = program().state[t];
+      const bool first_has_all = elements(program(), first.buffer) == first.tensor.elements();
+      if (device > 0 && first_has_all) continue;
+      workers_[d]->executable->download(programs_[d].state[t].buffer, held_by(device, t, state[t].numbers));
+    }
+  });
+  return state;
+}
+
+int Runner::holder(std::size_t tensor, std::size_t element) const {
+  const auto has = [&](const program::Program& program) {
+    const program::StatePart& part = program.state.at(tensor);
+    return element >= part.first && element - part.first < elements(program, part.buffer);
+  };
+  const auto found = std::ranges::find_if(programs_, has);
+  check(found != programs_.end(), "no device has element {} of tensor {}", element, tensor);
+  return static_cast<int>(found - programs_.begin());
 }
 
 std::vector<arithmetic::PackRange> Runner::shares_of(int packs) const {

@@ -8,12 +8,10 @@
 
 #include "run/crew.h"
 #include "run/replicas.h"
+#include "run/state.h"
 #include "run/step_clock.h"
 
 namespace lockstep::run {
-
-// Numbers of all parameters, in model order, each in canonical order.
-using Weights = std::vector<std::vector<float>>;
 
 struct StepResult {
   bool finite = true;                     // else a check stopped the step before anything was updated
@@ -59,13 +57,17 @@ class Runner {
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
-  // To every device; a velocity only where a device has it.
+  // The parameters, to every device. The states of the update rule stay what they are: +0 at first.
   void upload(const Weights& weights);
-  void upload_velocity(const Weights& velocity);
-
-  // A device's own replica. The velocity is put together from those who own its parts.
+  // A device's own replica of the parameters.
   Weights download(int device = 0) const;
-  Weights download_velocity() const;
+
+  // The whole state of a training, to every device what the device has of it.
+  void upload(const State& state);
+  // Put together from the devices that own its parts.
+  State state() const;
+  // The first device that has this element of a tensor of the state.
+  int holder(std::size_t tensor, std::size_t element) const;
 
   StepResult step(const device::StepInput& input);
 
@@ -85,8 +87,9 @@ class Runner {
 
   Runner(std::unique_ptr<Crew> own, Crew* crew, std::vector<program::Program> programs,
          const RunnerOptions& options);
-  template <class Numbers, class Action>
-  void for_velocity_of(int device, Numbers& velocity, Action action) const;
+  // The numbers of a tensor that a device has.
+  template <class Numbers>
+  auto held_by(int device, std::size_t tensor, Numbers& numbers) const;
   std::vector<arithmetic::PackRange> shares_of(int packs) const;
   std::vector<program::exchange::List> make_lists(int packs) const;
   std::size_t most_inbox_floats(int device) const;

@@ -55,7 +55,7 @@ struct Setting {
     const auto device = cpu::make_cpu_device({.threads = 2});
     Runner runner(*device, program, {.most_examples = kExamples});
     runner.upload(weights);
-    for (int i = 0; i < steps; ++i) runner.step({{pixels.data(), labels.data(), order}, 0.1f});
+    for (int i = 0; i < steps; ++i) runner.step({{pixels.data(), labels.data(), order}, {0.1f}});
     return runner.download();
   }
 };
@@ -119,7 +119,7 @@ TEST(Runner, RunsAHandWrittenList) {
   const auto device = cpu::make_cpu_device({.threads = 1});
   Runner runner(*device, p, {.most_examples = 4});
   runner.upload({{0.5f, -1.0f}, {0.25f, 0.5f}});
-  runner.step({{pixels.data(), labels.data(), order}, 1.0f});
+  runner.step({{pixels.data(), labels.data(), order}, {1.0f}});
   // Absent lanes are not the loss's business here: their picture is black, so y is the bias there too, 12
   // times. Mean of y0 over 4: (3 * 0.75 + 0.25 + 12 * 0.25) / 4, and of y1: (3 * -0.5 + 0.5 + 12 * 0.5) / 4.
   EXPECT_THAT(runner.download(), SameBits(Weights{{0.5f, -1.0f}, {0.25f - 1.375f, 0.5f - 1.25f}}));
@@ -132,7 +132,7 @@ TEST(Runner, ACheckStopsTheStepBeforeTheUpdate) {
   Weights weights = setting.weights;
   weights.back()[0] = std::numeric_limits<float>::infinity();
   runner.upload(weights);
-  EXPECT_FALSE(runner.step({{setting.pixels.data(), setting.labels.data(), setting.order}, 0.1f}).finite);
+  EXPECT_FALSE(runner.step({{setting.pixels.data(), setting.labels.data(), setting.order}, {0.1f}}).finite);
   EXPECT_THAT(runner.download(), SameBits(weights));
 }
 

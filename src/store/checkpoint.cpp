@@ -109,45 +109,24 @@ void take_words(Checkpoint& into, std::map<std::string, std::string> metadata, s
   words.expect_end();
 }
 
-bool is_velocity(std::string_view tensor) { return tensor.starts_with(kVelocityPrefix); }
-
-// Where a tensor of the file belongs, by its name.
-std::vector<Tensor>& place_of(std::string_view tensor, Checkpoint& checkpoint) {
-  return is_velocity(tensor) ? checkpoint.velocity : checkpoint.parameters;
-}
-
-Tensor without_prefix(Tensor tensor) {
-  if (is_velocity(tensor.name)) tensor.name.erase(0, kVelocityPrefix.size());
-  return tensor;
-}
-
 // In a checkpoint the name of a model is data.
-std::vector<TensorShape> expected_parameters(const JobConfig& job, const ParametersOf& parameters_of,
-                                             std::string_view file) {
+ExpectedTensors expected_tensors(const JobConfig& job, const TensorsOf& tensors_of, std::string_view file) {
   try {
-    return parameters_of(job);
+    return tensors_of(job);
   } catch (const Error& error) {
     throw Error(Fault::data, "{}: {}", file, error.what());
   }
 }
 
-Checkpoint read_from(SealedReader reader, const ParametersOf& parameters_of) {
+Checkpoint read_from(SealedReader reader, const TensorsOf& tensors_of) {
   Checkpoint checkpoint;
   take_words(checkpoint, reader.metadata(), reader.file());
-  for (const TensorShape& tensor : reader.tensors())
-    place_of(tensor.name, checkpoint).push_back(without_prefix({tensor.name, tensor.shape, {}}));
   check_rules(checkpoint, Fault::data, reader.file());
-  if (parameters_of)
-    check_parameters(checkpoint, expected_parameters(checkpoint.config.job, parameters_of, reader.file()),
-                     reader.file());
-
-  checkpoint.parameters.clear();
-  checkpoint.velocity.clear();
-  for (Tensor& tensor : reader.read_values()) {
-    check_finite(tensor, reader.file());
-    std::vector<Tensor>& place = place_of(tensor.name, checkpoint);
-    place.push_back(without_prefix(std::move(tensor)));
-  }
+  if (tensors_of)
+    check_tensors(reader.tensors(), expected_tensors(checkpoint.config.job, tensors_of, reader.file()),
+                  reader.file());
+  checkpoint.tensors = reader.read_values();
+  for (const Tensor& tensor : checkpoint.tensors) check_finite(tensor, reader.file());
   return checkpoint;
 }
 
@@ -155,7 +134,7 @@ Checkpoint read_from(SealedReader reader, const ParametersOf& parameters_of) {
 
 TensorFile tensor_file_of(const Checkpoint& checkpoint) {
   check_rules(checkpoint, Fault::ours, "checkpoint to write");
-  TensorFile file{.tensors = checkpoint.parameters,
+  TensorFile file{.tensors = checkpoint.tensors,
                   .metadata = {{kVersionKey, kVersion},
                                {"config", to_toml(checkpoint.config)},
                                {"step", fmt::format("{}", checkpoint.step)},
@@ -166,21 +145,17 @@ TensorFile tensor_file_of(const Checkpoint& checkpoint) {
                                {"epochs", fmt::format("{}", checkpoint.epochs.size())}}};
   for (std::size_t i = 0; i < checkpoint.epochs.size(); ++i)
     put_epoch(file.metadata, i, checkpoint.epochs[i]);
-  for (const Tensor& tensor : checkpoint.velocity) {
-    file.tensors.push_back(tensor);
-    file.tensors.back().name.insert(0, kVelocityPrefix);
-  }
   seal(file);
   return file;
 }
 
-Checkpoint read_checkpoint(const std::filesystem::path& file, const ParametersOf& parameters_of) {
-  return read_from(SealedReader(TensorFileReader(file)), parameters_of);
+Checkpoint read_checkpoint(const std::filesystem::path& file, const TensorsOf& tensors_of) {
+  return read_from(SealedReader(TensorFileReader(file)), tensors_of);
 }
 
 Checkpoint parse_checkpoint(std::span<const std::byte> bytes, std::string_view file,
-                            const ParametersOf& parameters_of) {
-  return read_from(SealedReader(TensorFileReader(bytes, file)), parameters_of);
+                            const TensorsOf& tensors_of) {
+  return read_from(SealedReader(TensorFileReader(bytes, file)), tensors_of);
 }
 
 }  // namespace lockstep::store

@@ -24,8 +24,7 @@ struct Checkpoint {
   double loss_sum = 0;                     // over the examples of these steps
   double seconds = 0;                      // spent on these steps
   std::vector<FinishedEpoch> epochs = {};  // all before `epoch`
-  std::vector<Tensor> parameters = {};     // in model order
-  std::vector<Tensor> velocity = {};       // the same names and shapes, or empty without momentum
+  std::vector<Tensor> tensors = {};        // the state of the training, under its names in the file
 };
 
 // Writes RUN/checkpoints/step-00000235.safetensors, atomically, and replaces one of the same step. Once it is
@@ -33,8 +32,13 @@ struct Checkpoint {
 // Error(ours) naming the path; the others stay then.
 void write_checkpoint(const std::filesystem::path& run, const Checkpoint& checkpoint);
 
-// The parameters that a job's model has, in model order. Throws Error if there is no such model.
-using ParametersOf = std::function<std::vector<TensorShape>(const JobConfig&)>;
+// What a job's checkpoint holds.
+struct ExpectedTensors {
+  std::vector<TensorShape> tensors = {};  // in the order of Checkpoint::tensors
+  std::string of = {};                    // for messages: model mlp with update rule momentum
+};
+// Throws Error if there is no such job.
+using TensorsOf = std::function<ExpectedTensors(const JobConfig&)>;
 
 struct SkippedCheckpoint {
   std::filesystem::path file;
@@ -50,7 +54,7 @@ struct FoundCheckpoint {
 // The newest of RUN/checkpoints that verifies; files of other names are not looked at. A file that cannot be
 // read may be whole, so it is not skipped: CannotRead names it. Throws Error(data) if there is none: names
 // the run, and why each was refused.
-FoundCheckpoint read_newest_checkpoint(const std::filesystem::path& run, const ParametersOf& parameters_of);
+FoundCheckpoint read_newest_checkpoint(const std::filesystem::path& run, const TensorsOf& tensors_of);
 
 // Gives each of them a name that no checkpoint has, so that none is read or replaced again and none is lost:
 // step-00000235.safetensors.damaged. Returns the new names. Requires: the run is locked. Throws Error(ours)
@@ -60,12 +64,12 @@ std::vector<std::filesystem::path> set_aside(const std::vector<SkippedCheckpoint
 // The header is judged before the values are read: its words by checkpoint_rules.h, its tensors by the job.
 // Throws Error(data) naming the file, the tensor or key, what was expected and found; CannotRead if the file
 // cannot be read.
-Checkpoint read_checkpoint(const std::filesystem::path& file, const ParametersOf& parameters_of);
+Checkpoint read_checkpoint(const std::filesystem::path& file, const TensorsOf& tensors_of);
 
-// The same for bytes in memory; `file` is what errors call them. Without `parameters_of` the model is not
-// looked at.
+// The same for bytes in memory; `file` is what errors call them. Without `tensors_of` names and shapes of the
+// tensors are not looked at.
 Checkpoint parse_checkpoint(std::span<const std::byte> bytes, std::string_view file,
-                            const ParametersOf& parameters_of = nullptr);
+                            const TensorsOf& tensors_of = nullptr);
 
 // What is written. Equal checkpoints give equal files.
 TensorFile tensor_file_of(const Checkpoint& checkpoint);

@@ -67,20 +67,19 @@ void remove_file(const fs::path& file) {
 }
 
 // A file under another step's name would be taken for newer or older than it is.
-Checkpoint read_named(const fs::path& file, std::int64_t step, const ParametersOf& parameters_of) {
-  Checkpoint checkpoint = read_checkpoint(file, parameters_of);
+Checkpoint read_named(const fs::path& file, std::int64_t step, const TensorsOf& tensors_of) {
+  Checkpoint checkpoint = read_checkpoint(file, tensors_of);
   if (checkpoint.step != step)
     throw Error(Fault::data, "{}: expected step {} by its name, found {}", file.string(), step,
                 checkpoint.step);
   return checkpoint;
 }
 
-FoundCheckpoint newest_whole(const fs::path& run, const ParametersOf& parameters_of) {
+FoundCheckpoint newest_whole(const fs::path& run, const TensorsOf& tensors_of) {
   std::vector<SkippedCheckpoint> skipped;
   for (const auto& [step, file] : files_in(directory_of(run), Purpose::reading)) {
     try {
-      return {
-          .checkpoint = read_named(file, step, parameters_of), .file = file, .skipped = std::move(skipped)};
+      return {.checkpoint = read_named(file, step, tensors_of), .file = file, .skipped = std::move(skipped)};
     } catch (const CannotRead&) {
       throw;
     } catch (const Error& error) {
@@ -110,9 +109,9 @@ void write_checkpoint(const fs::path& run, const Checkpoint& checkpoint) {
   for (; older != files.end(); ++older) remove_file(older->second);
 }
 
-FoundCheckpoint read_newest_checkpoint(const fs::path& run, const ParametersOf& parameters_of) {
+FoundCheckpoint read_newest_checkpoint(const fs::path& run, const TensorsOf& tensors_of) {
   try {
-    return newest_whole(run, parameters_of);
+    return newest_whole(run, tensors_of);
   } catch (const CannotRead& error) {
     throw Error(error.fault(), "{}; it may be whole, so no older checkpoint is used: try again",
                 error.what());

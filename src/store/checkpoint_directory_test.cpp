@@ -57,7 +57,7 @@ class CheckpointDirectory : public testing::Test {
   }
 
   std::string refusal() const {
-    return refusal_of(Fault::data, [&] { read_newest_checkpoint(run_, parameters_for_test); });
+    return refusal_of(Fault::data, [&] { read_newest_checkpoint(run_, tensors_for_test); });
   }
 
   fs::path run_;
@@ -70,18 +70,18 @@ std::string content_of(const fs::path& path) {
 
 TEST_F(CheckpointDirectory, TheNewestIsFound) {
   write({235, 470});
-  const FoundCheckpoint found = read_newest_checkpoint(run_, parameters_for_test);
+  const FoundCheckpoint found = read_newest_checkpoint(run_, tensors_for_test);
   EXPECT_EQ(found.file, file(470));
   EXPECT_EQ(found.checkpoint.step, 470);
-  EXPECT_EQ(found.checkpoint.parameters.at(0).name, "z.weight");
+  EXPECT_EQ(found.checkpoint.tensors.at(0).name, "z.weight");
   EXPECT_THAT(found.skipped, IsEmpty());
-  EXPECT_EQ(read_checkpoint(file(235), parameters_for_test).step, 235);
+  EXPECT_EQ(read_checkpoint(file(235), tensors_for_test).step, 235);
 }
 
 TEST_F(CheckpointDirectory, KeepsTheNewestTwo) {
   write({9, 10, 99999999, 100000000, 100000001});
   EXPECT_THAT(names(), UnorderedElementsAre("step-100000000.safetensors", "step-100000001.safetensors"));
-  EXPECT_EQ(read_newest_checkpoint(run_, parameters_for_test).checkpoint.step, 100000001);
+  EXPECT_EQ(read_newest_checkpoint(run_, tensors_for_test).checkpoint.step, 100000001);
 }
 
 TEST_F(CheckpointDirectory, TheSameStepIsReplaced) {
@@ -89,7 +89,7 @@ TEST_F(CheckpointDirectory, TheSameStepIsReplaced) {
   Checkpoint again = checkpoint_for_test(470);
   again.loss_sum = 7;
   write_checkpoint(run_, again);
-  EXPECT_EQ(read_newest_checkpoint(run_, parameters_for_test).checkpoint.loss_sum, 7);
+  EXPECT_EQ(read_newest_checkpoint(run_, tensors_for_test).checkpoint.loss_sum, 7);
   EXPECT_EQ(names().size(), 2u);
 }
 
@@ -103,7 +103,7 @@ TEST_F(CheckpointDirectory, EqualCheckpointsAreEqualFiles) {
 TEST_F(CheckpointDirectory, ADamagedOneIsSkippedAndDescribed) {
   write({235, 470});
   flip_last_byte(470);
-  const FoundCheckpoint found = read_newest_checkpoint(run_, parameters_for_test);
+  const FoundCheckpoint found = read_newest_checkpoint(run_, tensors_for_test);
   EXPECT_EQ(found.file, file(235));
   EXPECT_EQ(found.checkpoint.step, 235);
   ASSERT_EQ(found.skipped.size(), 1u);
@@ -118,11 +118,11 @@ TEST_F(CheckpointDirectory, ARunThatWentBackKeepsWhatItWritesAndWhatItSkipped) {
   flip_last_byte(470);
   const std::string damaged = content_of(file(470));
   const fs::path aside = file(470).string() + ".damaged";
-  EXPECT_THAT(set_aside(read_newest_checkpoint(run_, parameters_for_test).skipped), ElementsAre(aside));
+  EXPECT_THAT(set_aside(read_newest_checkpoint(run_, tensors_for_test).skipped), ElementsAre(aside));
   write({300});
   EXPECT_THAT(names(), UnorderedElementsAre("step-00000235.safetensors", "step-00000300.safetensors",
                                             "step-00000470.safetensors.damaged"));
-  const FoundCheckpoint found = read_newest_checkpoint(run_, parameters_for_test);
+  const FoundCheckpoint found = read_newest_checkpoint(run_, tensors_for_test);
   EXPECT_EQ(found.checkpoint.step, 300);
   EXPECT_THAT(found.skipped, IsEmpty());
   write({470, 705, 940});
@@ -134,7 +134,7 @@ TEST_F(CheckpointDirectory, OneThatWasSetAsideStaysWhenAnotherFollows) {
   write({235, 470});
   for (const char* const ending : {".damaged", ".damaged-2", ".damaged-3"}) {
     flip_last_byte(470);
-    EXPECT_THAT(set_aside(read_newest_checkpoint(run_, parameters_for_test).skipped),
+    EXPECT_THAT(set_aside(read_newest_checkpoint(run_, tensors_for_test).skipped),
                 ElementsAre(fs::path(file(470).string() + ending)));
     write({470});
   }
@@ -154,7 +154,7 @@ TEST_F(CheckpointDirectory, OneThatCannotBeReadIsNotSkipped) {
   write({235, 470});
   fs::remove(file(470));
   fs::create_symlink("/proc/self/mem", file(470));  // opens, and reading its first bytes is an error
-  EXPECT_EQ(refusal_of(Fault::device, [&] { read_newest_checkpoint(run_, parameters_for_test); }),
+  EXPECT_EQ(refusal_of(Fault::device, [&] { read_newest_checkpoint(run_, tensors_for_test); }),
             file(470).string() + ": cannot read: Input/output error" + advice);
   fs::remove(file(470));
   fs::create_symlink(file(470), file(470));
@@ -176,7 +176,7 @@ TEST_F(CheckpointDirectory, OneThatIsForbiddenIsNotSkipped) {
     constexpr uid_t kNobody = 65534;
     if (::geteuid() == 0 && ::setuid(kNobody) != 0) ::_exit(another_error);
     try {
-      read_newest_checkpoint(run_, parameters_for_test);
+      read_newest_checkpoint(run_, tensors_for_test);
       ::_exit(skipped);
     } catch (const Error& error) {
       const bool told =
@@ -208,10 +208,10 @@ TEST_F(CheckpointDirectory, OneTooLargeForItsJobIsSkippedUnread) {
   const std::string sealed = safetensors_header_bytes(header);
   std::ofstream(file(470), std::ios::binary) << sealed;
   fs::resize_file(file(470), sealed.size() + end);
-  const FoundCheckpoint found = read_newest_checkpoint(run_, parameters_for_test);
+  const FoundCheckpoint found = read_newest_checkpoint(run_, tensors_for_test);
   EXPECT_EQ(found.checkpoint.step, 235);
   ASSERT_EQ(found.skipped.size(), 1U);
-  EXPECT_THAT(found.skipped[0].why, HasSubstr("parameters: expected tensor \"z.weight\" of shape [2, 1]"));
+  EXPECT_THAT(found.skipped[0].why, HasSubstr("tensors: expected tensor \"z.weight\" of shape [2, 1]"));
 }
 
 TEST_F(CheckpointDirectory, WithoutAWholeOneEachRefusalIsTold) {
@@ -230,7 +230,7 @@ TEST_F(CheckpointDirectory, WithoutAWholeOneEachRefusalIsTold) {
 TEST_F(CheckpointDirectory, AFileUnderAnotherStepsNameIsSkipped) {
   write({235});
   fs::copy_file(file(235), file(470));
-  const FoundCheckpoint found = read_newest_checkpoint(run_, parameters_for_test);
+  const FoundCheckpoint found = read_newest_checkpoint(run_, tensors_for_test);
   EXPECT_EQ(found.checkpoint.step, 235);
   ASSERT_EQ(found.skipped.size(), 1U);
   EXPECT_EQ(found.skipped[0].why, file(470).string() + ": expected step 470 by its name, found 235");
@@ -247,7 +247,7 @@ TEST_F(CheckpointDirectory, OtherFilesAreLeftAlone) {
                                         "step-"};
   for (const std::string& name : others) std::ofstream(run_ / "checkpoints" / name) << "x";
   fs::create_directory(file(999));
-  EXPECT_THAT(read_newest_checkpoint(run_, parameters_for_test).skipped, IsEmpty());
+  EXPECT_THAT(read_newest_checkpoint(run_, tensors_for_test).skipped, IsEmpty());
   write({236, 237, 238});
   for (const std::string& name : others) EXPECT_EQ(content_of(run_ / "checkpoints" / name), "x") << name;
   EXPECT_TRUE(fs::is_directory(file(999)));

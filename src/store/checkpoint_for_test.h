@@ -1,4 +1,4 @@
-// A small checkpoint with everything in it, and the parameters of its model.
+// A small checkpoint with everything in it, and the tensors that its job has.
 #pragma once
 #include <limits>
 
@@ -29,14 +29,15 @@ inline Checkpoint checkpoint_for_test(std::int64_t step = 235) {
                       .test_correct = 0,
                       .test_examples = std::numeric_limits<std::int64_t>::max(),
                       .test_loss = std::numeric_limits<float>::max()}},
-          .parameters = {{.name = "z.weight", .shape = {2, 1}, .values = {1.5f, -0.0f}},
-                         {.name = "a.bias", .shape = {1}, .values = {-0x1.23456p-130f}}},
-          .velocity = {{.name = "z.weight", .shape = {2, 1}, .values = {0x1p-149f, 2.0f}},
-                       {.name = "a.bias", .shape = {1}, .values = {-1.0f}}}};
+          .tensors = {{.name = "z.weight", .shape = {2, 1}, .values = {1.5f, -0.0f}},
+                      {.name = "a.bias", .shape = {1}, .values = {-0x1.23456p-130f}},
+                      {.name = "velocity:z.weight", .shape = {2, 1}, .values = {0x1p-149f, 2.0f}},
+                      {.name = "velocity:a.bias", .shape = {1}, .values = {-1.0f}}}};
 }
 
-inline std::vector<TensorShape> parameters_for_test(const JobConfig&) {
-  return {{"z.weight", {2, 1}}, {"a.bias", {1}}};
+inline ExpectedTensors tensors_for_test(const JobConfig& job) {
+  return {{{"z.weight", {2, 1}}, {"a.bias", {1}}, {"velocity:z.weight", {2, 1}}, {"velocity:a.bias", {1}}},
+          "model " + job.model};
 }
 
 }  // namespace lockstep::store

@@ -74,24 +74,8 @@ void check_epochs(const Checkpoint& checkpoint, const Refusal& refuse) {
   }
 }
 
-std::string described(const Tensor& tensor) {
+std::string described(const TensorShape& tensor) {
   return fmt::format("tensor {:?} of shape [{}]", tensor.name, fmt::join(tensor.shape, ", "));
-}
-
-void check_tensors(const Checkpoint& checkpoint, const Refusal& refuse) {
-  for (const Tensor& tensor : checkpoint.parameters)
-    refuse.unless(!tensor.name.starts_with(kVelocityPrefix), "parameters", "names of parameters",
-                  described(tensor));
-  if (checkpoint.velocity.empty() && checkpoint.config.job.momentum == 0) return;
-  refuse.unless(checkpoint.velocity.size() == checkpoint.parameters.size(), "velocity",
-                fmt::format("a tensor for each of {} parameters", checkpoint.parameters.size()),
-                checkpoint.velocity.size());
-  for (std::size_t i = 0; i < checkpoint.parameters.size(); ++i) {
-    const Tensor& parameter = checkpoint.parameters[i];
-    const Tensor& velocity = checkpoint.velocity[i];
-    refuse.unless(velocity.name == parameter.name && velocity.shape == parameter.shape, "velocity",
-                  described(parameter), described(velocity));
-  }
 }
 
 }  // namespace
@@ -100,7 +84,6 @@ void check_rules(const Checkpoint& checkpoint, Fault fault, std::string_view fil
   const Refusal refuse{fault, file};
   check_place(checkpoint, refuse);
   check_epochs(checkpoint, refuse);
-  check_tensors(checkpoint, refuse);
   const DataSizes& sizes = checkpoint.config.job.data_sizes;
   if (sizes.known()) check_data(checkpoint, sizes, fault, file);
 }
@@ -124,18 +107,19 @@ void check_data(const Checkpoint& checkpoint, const DataSizes& sizes, Fault faul
                   epoch.test_examples);
 }
 
-void check_parameters(const Checkpoint& checkpoint, const std::vector<TensorShape>& expected,
-                      std::string_view file) {
+void check_tensors(const std::vector<TensorShape>& found, const ExpectedTensors& expected,
+                   std::string_view file) {
   const Refusal refuse{Fault::data, file};
-  const std::string& model = checkpoint.config.job.model;
-  refuse.unless(checkpoint.parameters.size() == expected.size(), "parameters",
-                fmt::format("the {} of model {}", expected.size(), model), checkpoint.parameters.size());
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    const Tensor& found = checkpoint.parameters[i];
-    refuse.unless(found.name == expected[i].name && found.shape == expected[i].shape, "parameters",
-                  fmt::format("{} of model {}", described({expected[i].name, expected[i].shape, {}}), model),
-                  described(found));
-  }
+  const std::size_t common = std::min(found.size(), expected.tensors.size());
+  for (std::size_t i = 0; i < common; ++i)
+    refuse.unless(found[i] == expected.tensors[i], "tensors",
+                  fmt::format("{} of {}", described(expected.tensors[i]), expected.of), described(found[i]));
+  if (found.size() < expected.tensors.size())
+    refuse.unless(false, "tensors", fmt::format("{} of {}", described(expected.tensors[common]), expected.of),
+                  fmt::format("only {} tensors", found.size()));
+  if (found.size() > expected.tensors.size())
+    refuse.unless(false, "tensors", fmt::format("the {} of {}", expected.tensors.size(), expected.of),
+                  fmt::format("{} as well", described(found[common])));
 }
 
 }  // namespace lockstep::store

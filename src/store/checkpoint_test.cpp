@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <type_traits>
@@ -83,8 +84,7 @@ TEST(Checkpoint, EveryFieldComesBackBitForBit) {
     EXPECT_EQ(found.test_examples, expected.test_examples);
     EXPECT_EQ(bits(found.test_loss), bits(expected.test_loss));
   }
-  expect_equal(read.parameters, written.parameters);
-  expect_equal(read.velocity, written.velocity);
+  expect_equal(read.tensors, written.tensors);
   EXPECT_EQ(bytes_of(read), bytes_of(written));
 }
 
@@ -110,17 +110,26 @@ TEST(Checkpoint, TheRuleForConvolutionsComesBack) {
   }
 }
 
-TEST(Checkpoint, WithoutMomentumThereIsNoVelocity) {
+TEST(Checkpoint, ParametersAloneComeBack) {
   Checkpoint checkpoint = checkpoint_for_test();
   checkpoint.config.job.momentum = 0;
-  checkpoint.velocity.clear();
+  checkpoint.tensors.resize(2);
   checkpoint.epochs.clear();
   checkpoint.epoch = 1;
   checkpoint.step = checkpoint.step_in_epoch;
   const Checkpoint read = parse(bytes_of(checkpoint));
-  EXPECT_TRUE(read.velocity.empty());
   EXPECT_TRUE(read.epochs.empty());
-  expect_equal(read.parameters, checkpoint.parameters);
+  expect_equal(read.tensors, checkpoint.tensors);
+}
+
+// What version 1 of the program wrote of checkpoint_for_test().
+TEST(Checkpoint, AFileThatIsKeptStaysReadableAndIsWrittenTheSameAgain) {
+  const std::string path = LOCKSTEP_SOURCE_DIR "/tests/checkpoints/version-1.safetensors";
+  const Checkpoint read = read_checkpoint(path, tensors_for_test);
+  EXPECT_EQ(read.step, 235);
+  expect_equal(read.tensors, checkpoint_for_test().tensors);
+  std::ifstream in(path, std::ios::binary);
+  EXPECT_EQ(bytes_of(checkpoint_for_test()), (std::string{std::istreambuf_iterator<char>(in), {}}));
 }
 
 TEST(Checkpoint, EveryFlippedByteIsRefused) {
@@ -264,25 +273,40 @@ TEST(Checkpoint, NumbersOfTensorsAreFinite) {
             "f: tensor \"velocity:a.bias\": element [0]: expected a finite number, found -inf");
 }
 
-TEST(Checkpoint, ParametersAreThoseOfTheModel) {
+TEST(Checkpoint, TensorsAreThoseOfTheJob) {
   const std::string bytes = bytes_of(checkpoint_for_test());
-  const auto refusal_with = [&](const ParametersOf& parameters_of) {
-    return refusal_of(Fault::data,
-                      [&] { parse_checkpoint(std::as_bytes(std::span(bytes)), "f", parameters_of); });
+  const auto parse_with = [&](const TensorsOf& tensors_of) {
+    return parse_checkpoint(std::as_bytes(std::span(bytes)), "f", tensors_of);
   };
-  EXPECT_EQ(parse_checkpoint(std::as_bytes(std::span(bytes)), "f", parameters_for_test).step, 235);
-  EXPECT_EQ(refusal_with([](const JobConfig&) {
-              return std::vector<TensorShape>{{"z.weight", {2, 1}}};
+  const auto refusal_with = [&](const std::function<void(std::vector<TensorShape>&)>& change) {
+    return refusal_of(Fault::data, [&] {
+      parse_with([&](const JobConfig& job) {
+        ExpectedTensors expected = tensors_for_test(job);
+        change(expected.tensors);
+        return expected;
+      });
+    });
+  };
+  EXPECT_EQ(parse_with(tensors_for_test).step, 235);
+  EXPECT_EQ(
+      refusal_with([](auto& tensors) { tensors.resize(2); }),
+      "f: tensors: expected the 2 of model mlp, found tensor \"velocity:z.weight\" of shape [2, 1] as well");
+  EXPECT_EQ(refusal_with([](auto& tensors) {
+              tensors.push_back({"other", {7}});
             }),
-            "f: parameters: expected the 1 of model mlp, found 2");
-  EXPECT_EQ(refusal_with([](const JobConfig&) {
-              return std::vector<TensorShape>{{"z.weight", {2, 1}}, {"a.bias", {2}}};
-            }),
-            "f: parameters: expected tensor \"a.bias\" of shape [2] of model mlp, found tensor \"a.bias\" of "
+            "f: tensors: expected tensor \"other\" of shape [7] of model mlp, found only 4 tensors");
+  EXPECT_EQ(refusal_with([](auto& tensors) { tensors[1].shape = {2}; }),
+            "f: tensors: expected tensor \"a.bias\" of shape [2] of model mlp, found tensor \"a.bias\" of "
             "shape [1]");
-  EXPECT_EQ(refusal_with([](const JobConfig& job) -> std::vector<TensorShape> {
-              throw Error(Fault::usage, "no model {}", job.model);
-            }),
+  EXPECT_EQ(refusal_with([](auto& tensors) { std::swap(tensors[2], tensors[3]); }),
+            "f: tensors: expected tensor \"velocity:a.bias\" of shape [1] of model mlp, found tensor "
+            "\"velocity:z.weight\" of shape [2, 1]");
+  EXPECT_EQ(refusal_of(Fault::data,
+                       [&] {
+                         parse_with([](const JobConfig& job) -> ExpectedTensors {
+                           throw Error(Fault::usage, "no model {}", job.model);
+                         });
+                       }),
             "f: no model mlp");
 }
 
@@ -295,31 +319,11 @@ TEST(Checkpoint, ConfigAndVersionAreChecked) {
             "f: expected a checkpoint of version 1, found \"2\"; use the program that wrote it");
 }
 
-TEST(Checkpoint, VelocityBelongsToTheParameters) {
-  EXPECT_EQ(refusal_of([](TensorFile& file) { file.tensors.pop_back(); }),
-            "f: velocity: expected a tensor for each of 2 parameters, found 1");
-  EXPECT_EQ(refusal_of([](TensorFile& file) { file.tensors.resize(2); }),
-            "f: velocity: expected a tensor for each of 2 parameters, found 0");
-  EXPECT_EQ(refusal_of([](TensorFile& file) { file.tensors[3].name = "velocity:b"; }),
-            "f: velocity: expected tensor \"a.bias\" of shape [1], found tensor \"b\" of shape [1]");
-  EXPECT_EQ(
-      refusal_of([](TensorFile& file) {
-        file.tensors[2].shape = {1, 2};
-      }),
-      "f: velocity: expected tensor \"z.weight\" of shape [2, 1], found tensor \"z.weight\" of shape [1, 2]");
-  EXPECT_EQ(
-      refusal_of([](TensorFile& file) { std::swap(file.tensors[2], file.tensors[3]); }),
-      "f: velocity: expected tensor \"z.weight\" of shape [2, 1], found tensor \"a.bias\" of shape [1]");
-}
-
 TEST(Checkpoint, WhatCouldNotBeReadAgainIsNotWritten) {
   EXPECT_EQ(defect_of([](Checkpoint& checkpoint) { checkpoint.step = -1; }),
             "checkpoint to write: step: expected a whole number from 0, found -1");
   EXPECT_THAT(defect_of([](Checkpoint& checkpoint) { checkpoint.epochs[1].epoch = 1; }),
               HasSubstr("finished epoch 2: expected the epochs from 1 on"));
-  EXPECT_THAT(defect_of([](Checkpoint& checkpoint) { checkpoint.velocity.clear(); }), HasSubstr("velocity"));
-  EXPECT_THAT(defect_of([](Checkpoint& checkpoint) { checkpoint.parameters[0].name = "velocity:x"; }),
-              HasSubstr("parameters: expected names of parameters"));
 }
 
 }  // namespace

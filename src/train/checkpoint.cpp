@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "model/zoo.h"
 #include "store/checkpoint_rules.h"
@@ -9,28 +11,47 @@
 namespace lockstep::train {
 namespace {
 
-std::vector<store::Tensor> tensors_of(const Weights& numbers, const model::Model& model) {
-  const std::vector<model::Parameter> parameters = model::parameters_of(model);
-  std::vector<store::Tensor> tensors;
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    tensors.push_back({parameters[i].name, parameters[i].shape, numbers[i]});
-  return tensors;
+// In a file the name of a state stands before its parameter's: velocity:conv1.weight.
+std::string name_in_file(const model::StateTensor& tensor, const std::vector<model::StateTensor>& all) {
+  switch (tensor.kind) {
+    case model::StateTensor::Kind::parameter:
+      return tensor.name;
+    case model::StateTensor::Kind::optimizer_state:
+      break;
+  }
+  return fmt::format("{}:{}", tensor.state, all[tensor.parameter].name);
 }
 
-Weights numbers_of(const std::vector<store::Tensor>& tensors, const model::Model& model,
-                   std::string_view file) {
-  const std::vector<model::Parameter> parameters = model::parameters_of(model);
-  if (tensors.size() != parameters.size())
-    throw Error(Fault::data, "{}: expected the {} parameters of model {}, found {} tensors", file,
-                parameters.size(), model.name, tensors.size());
-  Weights numbers;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (tensors[i].name != parameters[i].name || tensors[i].shape != parameters[i].shape)
-      throw Error(Fault::data, "{}: tensor {:?} does not belong to model {}, where {:?} stands", file,
-                  tensors[i].name, model.name, parameters[i].name);
-    numbers.push_back(tensors[i].values);
-  }
-  return numbers;
+store::ExpectedTensors tensors_of(const model::Model& model, arithmetic::UpdateKind rule) {
+  const std::vector<model::StateTensor> tensors = model::state_tensors(model, rule);
+  store::ExpectedTensors expected{
+      .of = fmt::format("model {} with update rule {}", model.name, arithmetic::update_rule(rule).name)};
+  for (const model::StateTensor& tensor : tensors)
+    expected.tensors.push_back({name_in_file(tensor, tensors), tensor.shape});
+  return expected;
+}
+
+std::vector<store::Tensor> to_file(const run::State& state, const model::Model& model,
+                                   arithmetic::UpdateKind rule) {
+  const std::vector<model::StateTensor> tensors = model::state_tensors(model, rule);
+  check(std::ranges::equal(state, tensors, {}, &run::NamedTensor::name, &model::StateTensor::name),
+        "a state of {} tensors where model {} with update rule {} has {}", state.size(), model.name,
+        arithmetic::update_rule(rule).name, tensors.size());
+  std::vector<store::Tensor> stored;
+  for (std::size_t i = 0; i < state.size(); ++i)
+    stored.push_back({name_in_file(tensors[i], tensors), tensors[i].shape, state[i].numbers});
+  return stored;
+}
+
+run::State from_file(const std::vector<store::Tensor>& stored, const model::Model& model,
+                     arithmetic::UpdateKind rule, std::string_view file) {
+  std::vector<store::TensorShape> shapes;
+  for (const store::Tensor& tensor : stored) shapes.push_back({tensor.name, tensor.shape});
+  store::check_tensors(shapes, tensors_of(model, rule), file);
+  run::State state;
+  for (const model::StateTensor& tensor : model::state_tensors(model, rule))
+    state.push_back({tensor.name, stored[state.size()].values});
+  return state;
 }
 
 }  // namespace
@@ -44,34 +65,27 @@ store::Checkpoint checkpoint_of(const TrainState& state, const model::Model& mod
           .loss_sum = state.loss_sum,
           .seconds = state.seconds,
           .epochs = state.epochs,
-          .parameters = tensors_of(state.weights, model),
-          .velocity = tensors_of(state.velocity, model)};
+          .tensors = to_file(state.tensors, model, rule_of(config.job))};
 }
 
 TrainState state_of(const store::Checkpoint& checkpoint, const model::Model& model,
                     const store::DataSizes& sizes, std::string_view file) {
   store::check_data(checkpoint, sizes, Fault::data, file);
-  TrainState state{.weights = numbers_of(checkpoint.parameters, model, file),
-                   .velocity = {},
-                   .step = checkpoint.step,
-                   .epoch = checkpoint.epoch,
-                   .step_in_epoch = checkpoint.step_in_epoch,
-                   .loss_sum = checkpoint.loss_sum,
-                   .seconds = checkpoint.seconds,
-                   .epochs = checkpoint.epochs};
-  if (!checkpoint.velocity.empty()) state.velocity = numbers_of(checkpoint.velocity, model, file);
-  if (checkpoint.velocity.empty() != (checkpoint.config.job.momentum == 0))
-    throw Error(Fault::data, "{}: expected {} for momentum {}, found the opposite", file,
-                checkpoint.config.job.momentum == 0 ? "no velocity" : "a velocity",
-                checkpoint.config.job.momentum);
-  return state;
+  return {.tensors = from_file(checkpoint.tensors, model, rule_of(checkpoint.config.job), file),
+          .step = checkpoint.step,
+          .epoch = checkpoint.epoch,
+          .step_in_epoch = checkpoint.step_in_epoch,
+          .loss_sum = checkpoint.loss_sum,
+          .seconds = checkpoint.seconds,
+          .epochs = checkpoint.epochs};
 }
 
-std::vector<store::TensorShape> parameter_shapes(const store::JobConfig& config) {
-  std::vector<store::TensorShape> shapes;
-  for (const model::Parameter& parameter : model::parameters_of(model_of(config)))
-    shapes.push_back({parameter.name, parameter.shape});
-  return shapes;
+store::ExpectedTensors checkpoint_tensors(const store::JobConfig& config) {
+  return tensors_of(model_of(config), rule_of(config));
+}
+
+arithmetic::UpdateKind rule_of(const store::JobConfig& config) {
+  return arithmetic::rule_for_momentum(config.momentum);
 }
 
 store::DataSizes sizes_of(const data::Split& data) {

@@ -10,18 +10,20 @@ namespace lockstep::train {
 store::Checkpoint checkpoint_of(const TrainState& state, const model::Model& model,
                                 const store::RunConfig& config);
 
-// Throws Error(data) naming `file` and the tensor or key if it is not one of this model's trainings on data
-// of these sizes.
+// Throws Error(data) naming `file` and the tensor or key if it is not one of this model's trainings, by the
+// config's update rule, on data of these sizes.
 TrainState state_of(const store::Checkpoint& checkpoint, const model::Model& model,
                     const store::DataSizes& sizes, std::string_view file);
 
 // For store::read_checkpoint(). Throws Error(usage) if there is no such model.
-std::vector<store::TensorShape> parameter_shapes(const store::JobConfig& config);
+store::ExpectedTensors checkpoint_tensors(const store::JobConfig& config);
 
 store::DataSizes sizes_of(const data::Split& data);
 
 // The model of a config, with its rule for convolutions. Throws Error(usage) with the nearest name.
 model::Model model_of(const store::JobConfig& config);
+
+arithmetic::UpdateKind rule_of(const store::JobConfig& config);
 
 // What a config says about the bits.
 Job job_of(const store::JobConfig& config, std::size_t examples);

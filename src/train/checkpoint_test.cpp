@@ -1,17 +1,24 @@
 #include "train/checkpoint.h"
 
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "base/refusal_for_test.h"
 #include "base/same_bits_for_test.h"
 #include "model/zoo.h"
+#include "run/state_for_test.h"
 
 namespace lockstep::train {
 namespace {
 
+using testing::HasSubstr;
+
+using arithmetic::UpdateKind;
+
 TrainState some_state() {
-  TrainState state{.weights = initial_weights(model::mlp(), 4), .velocity = initial_weights(model::mlp(), 5)};
+  TrainState state{.tensors = run::numbered_state(model::mlp(), UpdateKind::momentum)};
   state.step = 7;
   state.epoch = 2;
   state.step_in_epoch = 3;
@@ -38,8 +45,9 @@ TEST(TrainCheckpoint, AStateComesBackFromItsCheckpoint) {
   const TrainState state = some_state();
   const TrainState back =
       state_of(checkpoint_of(state, model::mlp(), config()), model::mlp(), kSizes, "file");
-  EXPECT_THAT(back.weights, SameBits(state.weights));
-  EXPECT_THAT(back.velocity, SameBits(state.velocity));
+  EXPECT_THAT(numbers_of(back.tensors), SameBits(numbers_of(state.tensors)));
+  for (std::size_t t = 0; t < state.tensors.size(); ++t)
+    EXPECT_EQ(back.tensors[t].name, state.tensors[t].name);
   EXPECT_EQ(back.step, 7);
   EXPECT_EQ(back.epoch, 2);
   EXPECT_EQ(back.step_in_epoch, 3);
@@ -52,11 +60,36 @@ TEST(TrainCheckpoint, RefusesAnotherModelsTensors) {
   const store::Checkpoint checkpoint = checkpoint_of(some_state(), model::mlp(), config());
   EXPECT_THROW(state_of(checkpoint, model::lenet(), kSizes, "file"), Error);
   store::Checkpoint renamed = checkpoint;
-  renamed.parameters[1].name = "other";
+  renamed.tensors[1].name = "other";
   EXPECT_THROW(state_of(renamed, model::mlp(), kSizes, "file"), Error);
-  store::Checkpoint without = checkpoint;
-  without.velocity.clear();
-  EXPECT_THROW(state_of(without, model::mlp(), kSizes, "file"), Error);
+}
+
+// Every rule's checkpoint under every other rule's config.
+TEST(TrainCheckpoint, RefusesAnotherRulesTensors) {
+  const auto config_of = [](UpdateKind rule) {
+    store::RunConfig other = config();
+    other.job.momentum = rule == UpdateKind::momentum ? 0.5f : 0.0f;
+    return other;
+  };
+  for (const arithmetic::UpdateRule& written : arithmetic::kUpdateRules) {
+    TrainState state = some_state();
+    state.tensors = run::numbered_state(model::mlp(), written.kind);
+    store::Checkpoint checkpoint = checkpoint_of(state, model::mlp(), config_of(written.kind));
+    for (const arithmetic::UpdateRule& read : arithmetic::kUpdateRules) {
+      if (read.kind == written.kind) continue;
+      checkpoint.config = config_of(read.kind);
+      const std::string why =
+          refusal_of(Fault::data, [&] { state_of(checkpoint, model::mlp(), kSizes, "file"); });
+      EXPECT_THAT(why, HasSubstr(fmt::format("model mlp with update rule {}, found ", read.name)));
+      EXPECT_EQ(why.find('\n'), std::string::npos);
+    }
+  }
+  store::Checkpoint without = checkpoint_of(some_state(), model::mlp(), config());
+  without.tensors.resize(4);
+  EXPECT_EQ(
+      refusal_of(Fault::data, [&] { state_of(without, model::mlp(), kSizes, "file"); }),
+      "file: tensors: expected tensor \"velocity:linear1.weight\" of shape [256, 784] of model mlp with "
+      "update rule momentum, found only 4 tensors");
 }
 
 TEST(TrainCheckpoint, RefusesAPlaceThatItsDataDoesNotHave) {
@@ -75,11 +108,15 @@ TEST(TrainCheckpoint, RefusesAPlaceThatItsDataDoesNotHave) {
   EXPECT_EQ(refusal(sizes), "file: finished epoch 1: test_examples: expected 101, found 100");
 }
 
-TEST(TrainCheckpoint, ParametersHaveTheirModelsShapes) {
-  const std::vector<store::TensorShape> shapes = parameter_shapes({.model = "mlp"});
-  ASSERT_EQ(shapes.size(), 4U);
-  EXPECT_EQ(shapes[0], (store::TensorShape{"linear1.weight", {256, 784}}));
-  EXPECT_THROW(parameter_shapes({.model = "none"}), Error);
+TEST(TrainCheckpoint, TensorsAreTheParametersThenTheRulesStates) {
+  EXPECT_EQ(checkpoint_tensors({.model = "mlp"}).tensors.size(), 4U);
+  const store::ExpectedTensors expected = checkpoint_tensors({.model = "mlp", .momentum = 0.5f});
+  ASSERT_EQ(expected.tensors.size(), 8U);
+  EXPECT_EQ(expected.tensors[0], (store::TensorShape{"linear1.weight", {256, 784}}));
+  EXPECT_EQ(expected.tensors[4], (store::TensorShape{"velocity:linear1.weight", {256, 784}}));
+  EXPECT_EQ(expected.tensors[7], (store::TensorShape{"velocity:linear2.bias", {10}}));
+  EXPECT_EQ(expected.of, "model mlp with update rule momentum");
+  EXPECT_THROW(checkpoint_tensors({.model = "none"}), Error);
 }
 
 TEST(SizesOf, AreCountsAndShapes) {

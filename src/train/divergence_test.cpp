@@ -35,7 +35,7 @@ struct Setting {
     std::fill_n(pixels.begin() + static_cast<std::ptrdiff_t>(example * kPixels), kPixels, std::uint8_t{255});
   }
   Divergence find() {
-    const device::StepInput input{{pixels.data(), labels.data(), order}, 0.1f};
+    const device::StepInput input{{pixels.data(), labels.data(), order}, {0.1f}};
     run::Runner runner(*device, program::compile_training(model),
                        {.most_examples = static_cast<int>(kExamples)});
     runner.upload(weights);
@@ -134,7 +134,7 @@ TEST(Divergence, FindsASumThatOverflowsAtWhicheverOwner) {
   std::ranges::fill(setting.weights[linear2_weight], 0.0f);
   std::ranges::fill(setting.weights[linear1_bias], kHuge);
   runner.upload(setting.weights);
-  const device::StepInput input{{setting.pixels.data(), setting.labels.data(), setting.order}, 0.1f};
+  const device::StepInput input{{setting.pixels.data(), setting.labels.data(), setting.order}, {0.1f}};
   ASSERT_FALSE(runner.step(input).finite);
   EXPECT_THAT(runner.download(0), SameBits(setting.weights)) << "nothing was updated";
   EXPECT_THAT(runner.download(2), SameBits(setting.weights));

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "arithmetic/update_rule.h"
 #include "data/dataset.h"
 #include "device/device.h"
 #include "model/model.h"
@@ -19,6 +20,10 @@ struct Job {
   float learning_rate = 0.2f;
   int epochs = 10;
   float momentum = 0;
+
+  // What these options mean for the update of a parameter.
+  arithmetic::UpdateKind rule() const { return arithmetic::rule_for_momentum(momentum); }
+  arithmetic::UpdateScalars update() const { return {.learning_rate = learning_rate, .momentum = momentum}; }
 };
 
 // What the parameters start with, by the seed.

@@ -14,16 +14,12 @@ Stepper::Stepper(run::Crew& crew, const Job& job, const Machine& machine, const 
   check_fits(job.model, data);
 }
 
-void Stepper::start() { start({.weights = initial_weights(job_.model, job_.seed)}); }
+void Stepper::start() {
+  start({.tensors = run::initial_state(job_.model, job_.rule(), initial_weights(job_.model, job_.seed))});
+}
 
 void Stepper::start(const TrainState& state) {
-  runner_->upload(state.weights);
-  if (job_.momentum != 0) {
-    Weights velocity = state.velocity;
-    for (std::size_t i = velocity.size(); i < state.weights.size(); ++i)
-      velocity.emplace_back(state.weights[i].size(), 0.0f);
-    runner_->upload_velocity(velocity);
-  }
+  runner_->upload(state.tensors);
   steps_ = state.step;
   runner_->continue_after(steps_);
 }
@@ -31,8 +27,11 @@ void Stepper::start(const TrainState& state) {
 run::StepResult Stepper::step() {
   const int epoch = static_cast<int>(steps_ / minibatches_.per_epoch()) + 1;
   const std::span<const std::uint32_t> examples = minibatches_.at(epoch, steps_ % minibatches_.per_epoch());
-  run::StepResult result = runner_->step(
-      {{data_.pixels.data(), data_.labels.data(), examples}, job_.learning_rate, job_.momentum});
+  run::StepResult result = runner_->step({.minibatch = {data_.pixels.data(), data_.labels.data(), examples},
+                                          .update = job_.update(),
+                                          .step = steps_ + 1,
+                                          .epoch = epoch,
+                                          .seed = job_.seed});
   ++steps_;
   if (!result.finite) throw Error(Fault::diverged, "step {}: the loss or a gradient is not finite", steps_);
   return result;

@@ -49,11 +49,11 @@ class Training::Loop {
     if (options_.resume) {
       state_ = *options_.resume;
     } else {
-      state_.weights = options_.start ? *options_.start : initial_weights(job.model, job.seed);
+      state_.tensors = run::initial_state(
+          job.model, job.rule(), options_.start ? *options_.start : initial_weights(job.model, job.seed));
     }
-    runner_->upload(state_.weights);
+    runner_->upload(state_.tensors);
     runner_->continue_after(state_.step);
-    if (!state_.velocity.empty()) runner_->upload_velocity(state_.velocity);
   }
 
   TrainResult run(const Listeners& listeners) {
@@ -124,8 +124,7 @@ class Training::Loop {
   void save() {
     if (!listeners_.checkpoint || state_.step == saved_step_) return;
     examine();
-    state_.weights = runner_->download();
-    state_.velocity = runner_->download_velocity();
+    state_.tensors = runner_->state();
     listeners_.checkpoint(state_);
     saved_step_ = state_.step;
   }
@@ -154,7 +153,11 @@ class Training::Loop {
     const auto start = Clock::now();
     const std::span<const std::uint32_t> examples = minibatches_.at(state_.epoch, state_.step_in_epoch);
     const device::StepInput input{
-        {data_.train.pixels.data(), data_.train.labels.data(), examples}, job_.learning_rate, job_.momentum};
+        .minibatch = {data_.train.pixels.data(), data_.train.labels.data(), examples},
+        .update = job_.update(),
+        .step = state_.step + 1,
+        .epoch = state_.epoch,
+        .seed = job_.seed};
     const run::StepResult result = runner_->step(input);
     if (!result.finite) throw diverged(input);
     ++state_.step;

@@ -14,12 +14,12 @@ namespace lockstep::train {
 
 // Where a training stands between two steps: enough to go on with the same bits, on any devices.
 struct TrainState {
-  Weights weights = {}, velocity = {};  // no velocity without momentum
-  std::int64_t step = 0;                // steps done since the start of training
-  int epoch = 1;                        // the epoch it stands in
-  std::int64_t step_in_epoch = 0;       // steps of it that are done
-  double loss_sum = 0;                  // over the examples of these steps
-  double seconds = 0;                   // spent on these steps
+  run::State tensors = {};         // parameters, and what the update rule keeps for them
+  std::int64_t step = 0;           // steps done since the start of training
+  int epoch = 1;                   // the epoch it stands in
+  std::int64_t step_in_epoch = 0;  // steps of it that are done
+  double loss_sum = 0;             // over the examples of these steps
+  double seconds = 0;              // spent on these steps
   std::vector<EpochReport> epochs = {};
 };
 

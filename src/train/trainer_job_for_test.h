@@ -35,6 +35,19 @@ inline data::Dataset make_set(std::size_t size, unsigned salt) {
 inline const data::Split kData{make_set(100, 1), make_set(50, 2)};
 inline const Job kJob{small_model(), 5, 32, 0.3f, 3};
 
+// The same job by another update rule.
+inline Job job_by(arithmetic::UpdateKind rule) {
+  Job job = kJob;
+  switch (rule) {
+    case arithmetic::UpdateKind::sgd:
+      break;
+    case arithmetic::UpdateKind::momentum:
+      job.momentum = 0.9f;
+      break;
+  }
+  return job;
+}
+
 // A crew of CPU devices for tests: they share whatever cores there are.
 inline std::unique_ptr<run::Crew> make_crew(int devices, int threads = 1) {
   std::vector<std::string> names;

@@ -12,7 +12,7 @@ std::unique_ptr<run::Runner> make_training_runner(run::Crew& crew, const Job& jo
   programs.reserve(static_cast<std::size_t>(crew.size()));
   for (int device = 0; device < crew.size(); ++device) {
     programs.push_back(
-        program::compile_training(job.model, {.momentum = job.momentum != 0,
+        program::compile_training(job.model, {.rule = job.rule(),
                                               .shard_optimizer = machine.shard_optimizer ? exchange : nullptr,
                                               .device = device,
                                               .devices = crew.size()}));

@@ -84,11 +84,11 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
     if (!layer.inputs.empty()) out << fmt::format(" of {}", fmt::join(layer.inputs, " and "));
   }
   return out << fmt::format(
-             "; minibatches of {} and {}{}; {} devices of {} threads{}, {}, {} order{}{}{}{}{}{}; seed {}",
+             "; minibatches of {} and {}{}; {} devices of {} threads{}, {}, {} order, {}{}{}{}{}{}; seed {}",
              examples(c, 0), examples(c, 1), c.last != 0 ? ", the last" : "", c.devices, c.threads,
              c.shares != 0 ? fmt::format(", shares {}", fmt::join(shares(c), ",")) : "",
              c.star != 0 ? "star" : "sharded", c.layer_order != 0 ? "layer" : "pack",
-             c.momentum != 0 ? ", momentum" : "", c.shard_optimizer != 0 ? ", sharded optimizer" : "",
+             arithmetic::update_rule(rule_of(c)).name, c.shard_optimizer != 0 ? ", sharded optimizer" : "",
              c.unfused != 0 ? ", not fused" : "", c.fast != 0 ? ", fast" : "",
              kNumbers[static_cast<std::size_t>(c.numbers)],
              c.memory != 0 ? fmt::format(", 2^-{} of the memory", c.memory) : "", c.seed);

@@ -4,6 +4,7 @@
 #include <ostream>
 #include <vector>
 
+#include "arithmetic/update_rule.h"
 #include "model/model.h"
 
 namespace lockstep::property {
@@ -44,7 +45,8 @@ struct Case {
   std::array<int, kSteps> drawn = {1, 1};  // examples, before the limit
   int many = 0;                            // hundreds of examples more, of a model that is cut down for it
   int last = 0;                            // 1: the second minibatch is a last one, of one example
-  int devices = 1, threads = 1, star = 0, layer_order = 0, momentum = 0, shard_optimizer = 0, unfused = 0;
+  int devices = 1, threads = 1, star = 0, layer_order = 0, shard_optimizer = 0, unfused = 0;
+  int rule = 0;  // of arithmetic::kUpdateRules
   int fast = 0;
   int gpus = 0;      // bit d: device d is a GPU, as far as there are any
   int gpu_kind = 0;  // counted through those that this machine has
@@ -61,6 +63,7 @@ model::Model model_of(const Case& c);
 int examples(const Case& c, std::size_t step);
 int most_examples(const Case& c);
 
+inline arithmetic::UpdateKind rule_of(const Case& c) { return static_cast<arithmetic::UpdateKind>(c.rule); }
 inline Numbers numbers(const Case& c) { return static_cast<Numbers>(c.numbers); }
 
 // In which proportions devices get packs; empty: equal shares.

@@ -70,17 +70,17 @@ Examples::Examples(const Case& c) : picture(static_cast<std::size_t>(model_of(c)
 
 device::StepInput Examples::input(int count) const {
   return {{pixels.data(), labels.data(), std::span(order).first(static_cast<std::size_t>(count))},
-          kLearningRate,
-          kMomentum};
+          {kLearningRate, kMomentum}};
 }
 
 Twin::Twin(const Case& c)
     : model_(model_of(c)),
-      momentum_(c.momentum != 0),
-      weights_(reference::initial_parameters(model_, static_cast<std::uint64_t>(c.seed))) {
+      rule_(rule_of(c)),
+      weights_(reference::initial_parameters(model_, static_cast<std::uint64_t>(c.seed))),
+      states_(arithmetic::update_rule(rule_).states.size()) {
   Numbers16 random(c.seed);
   for (Tensor& w : weights_) {
-    Tensor& v = velocity_.emplace_back(w.size(), 0.0f);
+    for (std::vector<Tensor>& state : states_) state.emplace_back(w.size(), 0.0f);
     switch (numbers(c)) {
       case Numbers::usual:
         break;
@@ -89,7 +89,7 @@ Twin::Twin(const Case& c)
         break;
       case Numbers::negative_zero:
         make_negative_zero(w, random);
-        make_negative_zero(v, random);
+        for (std::vector<Tensor>& state : states_) make_negative_zero(state.back(), random);
         break;
       case Numbers::huge:
         make_huge(w, random);
@@ -111,11 +111,20 @@ bool Twin::step(const Examples& set, int count) {
   loss_ = step.loss;
   if (!std::isfinite(step.loss) || !finite(step.gradients)) return false;
   look_at(step.gradients);
-  for (std::size_t i = 0; momentum_ && i < weights_.size(); ++i)
-    reference::momentum_sgd(weights_[i], velocity_[i], step.gradients[i], {kLearningRate, kMomentum});
-  if (!momentum_) weights_ = step.parameters;
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    std::vector<Tensor> states;
+    for (const std::vector<Tensor>& state : states_) states.push_back(state[i]);
+    reference::update(rule_, weights_[i], states, step.gradients[i], {kLearningRate, kMomentum});
+    for (std::size_t s = 0; s < states.size(); ++s) states_[s][i] = std::move(states[s]);
+  }
   look_at(weights_);
   return true;
+}
+
+std::vector<Tensor> Twin::state() const {
+  std::vector<Tensor> all = weights_;
+  for (const std::vector<Tensor>& state : states_) all.insert(all.end(), state.begin(), state.end());
+  return all;
 }
 
 void Twin::look_at(const std::vector<Tensor>& tensors) {

@@ -33,9 +33,10 @@ class Twin {
 
   float loss() const { return loss_; }  // of the last step
   const std::vector<Tensor>& weights() const { return weights_; }
-  const std::vector<Tensor>& velocity() const { return velocity_; }
+  // The parameters, then each state of the rule, as run::State has them.
+  std::vector<Tensor> state() const;
 
-  // Has it seen such a number among its weights, velocities and gradients?
+  // Has it seen such a number among its weights, states and gradients?
   bool saw_denormal() const { return saw_denormal_; }
   bool saw_negative_zero() const { return saw_negative_zero_; }
 
@@ -43,8 +44,9 @@ class Twin {
   void look_at(const std::vector<Tensor>& tensors);
 
   const model::Model model_;
-  const bool momentum_;
-  std::vector<Tensor> weights_, velocity_;
+  const arithmetic::UpdateKind rule_;
+  std::vector<Tensor> weights_;
+  std::vector<std::vector<Tensor>> states_;  // by state of the rule, then by parameter
   float loss_ = 0;
   bool saw_denormal_ = false, saw_negative_zero_ = false;
 };

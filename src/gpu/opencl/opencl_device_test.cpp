@@ -83,7 +83,7 @@ TEST(OpenClStep, OfLenetTakesFewLaunchesAndOneWait) {
     lenet.convolution = rule;
     const program::Program p = program::compile_training(lenet);
     GpuExecutable executable(p, {}, *driver);
-    const device::StepInput input{{pixels.data(), labels.data(), order}, 0.1f};
+    const device::StepInput input{{pixels.data(), labels.data(), order}, {0.1f}};
     run_step(executable, p, input);
     const Counters before = driver->counters();
     EXPECT_GT(before.waits, 10) << "a first step is followed instruction by instruction";

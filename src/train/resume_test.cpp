@@ -1,0 +1,72 @@
+// A training's state, through a checkpoint's bytes, to other devices.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "base/same_bits_for_test.h"
+#include "store/bytes_for_test.h"
+#include "train/checkpoint.h"
+#include "train/trainer_job_for_test.h"
+
+namespace lockstep::train {
+namespace {
+
+struct Place {
+  int devices = 1;
+  bool sharded = false;
+  Machine machine() const { return {.shard_optimizer = sharded}; }
+};
+
+store::RunConfig config_of(const Job& job) {
+  store::RunConfig config;
+  config.job.model = job.model.name;
+  config.job.seed = job.seed;
+  config.job.batch = job.batch;
+  config.job.lr = job.learning_rate;
+  config.job.momentum = job.momentum;
+  config.job.epochs = job.epochs;
+  return config;
+}
+
+TrainState through_a_file(const TrainState& state, const Job& job) {
+  const std::string bytes =
+      store::bytes_for_test(store::tensor_file_of(checkpoint_of(state, job.model, config_of(job))));
+  return state_of(store::parse_checkpoint(std::as_bytes(std::span(bytes)), "file"), job.model,
+                  sizes_of(kData), "file");
+}
+
+// The state at the end of a training, or where it was stopped.
+TrainState trained(const Job& job, const Place& place, std::optional<TrainState> resume, int steps = 100) {
+  TrainState last;
+  train(job, kData, *make_crew(place.devices),
+        {.machine = place.machine(), .resume = std::move(resume), .stop = [&] { return steps-- == 0; }},
+        {.checkpoint = [&](const TrainState& state) { last = state; }});
+  return last;
+}
+
+TEST(Resume, EveryRulesStateGoesOnOnOtherDevicesWholeOrSharded) {
+  const std::vector<Place> places{{1, false}, {3, false}, {2, true}, {3, true}};
+  for (const arithmetic::UpdateRule& rule : arithmetic::kUpdateRules) {
+    const Job job = job_by(rule.kind);
+    ASSERT_EQ(job.rule(), rule.kind);
+    const TrainState whole = trained(job, {}, {});
+    for (const Place& from : places) {
+      const TrainState saved = trained(job, from, {}, 5);
+      EXPECT_EQ(saved.step, 5);
+      const TrainState read = through_a_file(saved, job);
+      ASSERT_EQ(read.tensors.size(), saved.tensors.size());
+      for (std::size_t t = 0; t < read.tensors.size(); ++t)
+        EXPECT_EQ(read.tensors[t].name, saved.tensors[t].name);
+      EXPECT_THAT(numbers_of(read.tensors), SameBits(numbers_of(saved.tensors)));
+      for (const Place& to : places) {
+        SCOPED_TRACE(fmt::format("{}: {} devices, sharded {}, to {} devices, sharded {}", rule.name,
+                                 from.devices, from.sharded, to.devices, to.sharded));
+        const TrainState end = trained(job, to, read);
+        EXPECT_EQ(end.step, 12);
+        EXPECT_THAT(numbers_of(end.tensors), SameBits(numbers_of(whole.tensors)));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::train
