@@ -83,7 +83,7 @@ class UpdateStep : public Step {
   const std::size_t elements_;
 };
 
-struct Maker {
+struct ElementStepMaker {
   const Instruction& i;
   const StepContext& context;
 
@@ -106,7 +106,7 @@ struct Maker {
 }  // namespace
 
 std::unique_ptr<Step> make_element_step(const Instruction& instruction, const StepContext& context) {
-  return std::visit(Maker{instruction, context}, instruction.operation);
+  return std::visit(ElementStepMaker{instruction, context}, instruction.operation);
 }
 
 }  // namespace lockstep::cpu

@@ -268,7 +268,7 @@ class LossStep : public PackStep {
 };
 
 // From an operation to its step.
-struct Maker {
+struct PackStepMaker {
   const Instruction& i;
   const StepContext& context;
 
@@ -333,7 +333,7 @@ struct Maker {
 }  // namespace
 
 std::unique_ptr<Step> make_pack_step(const Instruction& instruction, const StepContext& context) {
-  return std::visit(Maker{instruction, context}, instruction.operation);
+  return std::visit(PackStepMaker{instruction, context}, instruction.operation);
 }
 
 }  // namespace lockstep::cpu
