@@ -19,7 +19,7 @@
 #include "report/sweep_progress.h"
 #include "report/sweep_svg.h"
 #include "report/sweep_table.h"
-#include "run_files.h"
+#include "runs/run_files.h"
 #include "stop_signals.h"
 #include "store/run_directory.h"
 #include "sweep_run_name.h"
@@ -167,7 +167,7 @@ class SweepCommand final : public Command {
     train::Training training(job, sweep.data, *crew, {.machine = {.record = true}, .stop = [&] {
                                                         return sweep.signals.received() != 0;
                                                       }});
-    RunFiles files({.out = sweep.directory / row.run, .progress = false}, sweep.model, config);
+    runs::RunFiles files({.out = sweep.directory / row.run}, sweep.model, config);
     std::vector<train::Observer*> observers = files.observers();
     observers.push_back(&sweep.progress);
     try {

@@ -12,6 +12,7 @@
 #include "cpu/cores.h"
 #include "device/device_list.h"
 #include "devices.h"
+#include "environment.h"
 #include "opening_line.h"
 #include "output.h"
 #include "plan/deal.h"
@@ -19,9 +20,11 @@
 #include "program/print.h"
 #include "report/device_use.h"
 #include "report/figures.h"
+#include "report/progress.h"
 #include "report/summary.h"
-#include "run_data.h"
-#include "run_files.h"
+#include "runs/run_data.h"
+#include "runs/run_files.h"
+#include "runs/weights_file.h"
 #include "stop_signals.h"
 #include "timing.h"
 #include "trace_output.h"
@@ -29,7 +32,6 @@
 #include "train/stored_weights.h"
 #include "train/trainer.h"
 #include "train_flags.h"
-#include "weights_file.h"
 
 namespace lockstep::app {
 namespace {
@@ -40,7 +42,8 @@ std::string config_name(const TrainFlags& flags) { return flags.config.value_or(
 
 data::Split load_data(store::RunConfig& config, const model::Model& model, const TrainFlags& flags) {
   data::Split data = data::load_mnist_like(config.machine.data_directory);
-  expect_data(config.job, data, {.directory = config.machine.data_directory, .said_by = config_name(flags)});
+  runs::expect_data(config.job, data,
+                    {.directory = config.machine.data_directory, .said_by = config_name(flags)});
   train::check_fits(model, data.train);
   train::check_fits(model, data.test);
   return data;
@@ -56,10 +59,10 @@ std::optional<train::Weights> load_start(store::RunConfig& config, const model::
                   config_name(flags), expected);
     return std::nullopt;
   }
-  const fs::path path = file_of(*flags.load, kWeightsFile);
+  const fs::path path = runs::file_of(*flags.load, runs::kWeightsFile);
   store::TensorFileReader file(path);
   auto [start, vouched] = train::read_weights(file, model);
-  if (!vouched) std::cerr << unvouched_text(path);
+  if (!vouched) std::cerr << runs::unvouched_text(path);
   config.job.load = to_hex(train::hash_of(start));
   if (!expected.empty() && config.job.load != expected)
     throw Error(Fault::data, "{}: expected weights with hash {} as {} says, found {}", path.string(),
@@ -165,7 +168,7 @@ void check_outputs(const TrainFlags& flags, const store::RunConfig& config) {
   if (flags.out) {
     store::expect_new_directory(*flags.out);
   } else {
-    store::expect_room_for_directory(fs::path(kRunsDirectory) / config.job.model);
+    store::expect_room_for_directory(fs::path(runs::kRunsDirectory) / config.job.model);
   }
 }
 
@@ -242,11 +245,14 @@ class TrainCommand final : public Command {
     train::Training training(job, data, *crew, options);
 
     // nothing is left behind by what was refused up to here
-    const RunFilesOptions file_options{.out = flags_.out, .record = flags_.record};
-    RunFiles files =
-        resumed && options.resume
-            ? RunFiles({resumed->run, std::move(resumed->lock), *options.resume}, file_options, model, config)
-            : RunFiles(file_options, model, config);
+    report::Progress progress(std::cerr, progress_options(), seconds_now);
+    const runs::RunFilesOptions file_options{
+        .out = flags_.out, .record = flags_.record, .drawings = {&progress}};
+    runs::RunFiles files = resumed && options.resume
+                               ? runs::RunFiles({resumed->run, std::move(resumed->lock), *options.resume},
+                                                file_options, model, config)
+                               : runs::RunFiles(file_options, model, config);
+    std::cerr << files.missing_rows();
     if (resumed)
       for (const fs::path& kept : store::set_aside(resumed->found.skipped))
         std::cerr << "kept the skipped checkpoint as " << kept.string() << '\n';

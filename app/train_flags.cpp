@@ -14,9 +14,9 @@
 #include "data/dataset.h"
 #include "numbers.h"
 #include "program/exchange/exchange.h"
-#include "run_config_file.h"
+#include "runs/run_config_file.h"
+#include "runs/weights_file.h"
 #include "shares.h"
-#include "weights_file.h"
 
 namespace lockstep::app {
 namespace {
@@ -37,8 +37,8 @@ std::vector<std::string> exchanges() {
 
 store::RunConfig defaults(const TrainFlags& flags, Devices& devices) {
   if (!flags.config) return {};
-  const fs::path path = file_of(*flags.config, kConfigFile);
-  store::RunConfig config = read_config(path);
+  const fs::path path = runs::file_of(*flags.config, runs::kConfigFile);
+  store::RunConfig config = runs::read_config(path);
   check_config(config, path.string(), devices);
   return config;
 }

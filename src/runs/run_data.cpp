@@ -1,9 +1,9 @@
-#include "run_data.h"
+#include "runs/run_data.h"
 
 #include "base/error.h"
 #include "train/checkpoint.h"
 
-namespace lockstep::app {
+namespace lockstep::runs {
 
 void expect_data(store::JobConfig& job, const data::Split& data, const DataPlace& place) {
   const std::string hash = to_hex(data::hash_of(data));
@@ -19,4 +19,4 @@ void expect_data(store::JobConfig& job, const data::Split& data, const DataPlace
   job.data_sizes = sizes;
 }
 
-}  // namespace lockstep::app
+}  // namespace lockstep::runs

@@ -1,11 +1,11 @@
-#include "run_data.h"
+#include "runs/run_data.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "base/refusal_for_test.h"
 
-namespace lockstep::app {
+namespace lockstep::runs {
 namespace {
 
 data::Dataset constant(std::size_t count) {
@@ -47,4 +47,4 @@ TEST(RunData, OfARunWithoutSizesIsComparedByItsHash) {
 }
 
 }  // namespace
-}  // namespace lockstep::app
+}  // namespace lockstep::runs

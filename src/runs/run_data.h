@@ -6,7 +6,7 @@
 #include "data/dataset.h"
 #include "store/config_file.h"
 
-namespace lockstep::app {
+namespace lockstep::runs {
 
 struct DataPlace {
   std::filesystem::path directory;  // where the data was found
@@ -18,4 +18,4 @@ struct DataPlace {
 // on the job knows both.
 void expect_data(store::JobConfig& job, const data::Split& data, const DataPlace& place);
 
-}  // namespace lockstep::app
+}  // namespace lockstep::runs
