@@ -24,6 +24,7 @@
 #include "report/summary.h"
 #include "runs/run_data.h"
 #include "runs/run_files.h"
+#include "runs/taken_run.h"
 #include "runs/weights_file.h"
 #include "stop_signals.h"
 #include "timing.h"
@@ -119,10 +120,8 @@ std::string json_of(const train::RunEnd& end) {
 
 // A run that goes on: where it stands, and what its config becomes.
 struct Resumed {
-  fs::path run;
-  std::unique_ptr<store::RunLock> lock;
+  runs::TakenRun taken;
   store::RunConfig config;
-  store::FoundCheckpoint found;
 };
 
 Resumed resume(const fs::path& run, const TrainFlags& flags, Devices& devices) {
@@ -130,8 +129,8 @@ Resumed resume(const fs::path& run, const TrainFlags& flags, Devices& devices) {
   if (!given.empty())
     throw Error(Fault::usage, "--resume: the run's job stays what it is; leave out {}",
                 fmt::join(given, ", "));
-  auto lock = std::make_unique<store::RunLock>(run);  // before anybody else changes what is read
-  store::FoundCheckpoint found = store::read_newest_checkpoint(run, train::checkpoint_tensors);
+  runs::TakenRun taken = runs::take_up(run, train::checkpoint_tensors);
+  const store::FoundCheckpoint& found = taken.found;
   for (const store::SkippedCheckpoint& one : found.skipped) std::cerr << "skipped " << one.why << '\n';
   store::RunConfig config = found.checkpoint.config;
   if (flags.model && *flags.model != config.job.model)
@@ -141,14 +140,17 @@ Resumed resume(const fs::path& run, const TrainFlags& flags, Devices& devices) {
     throw Error(Fault::usage, "--resume: {} trains with convolution '{}', found '{}'", run.string(),
                 arithmetic::name_of(config.job.convolution), arithmetic::name_of(*flags.convolution));
   check_config(config, found.file.string(), devices);
-  const int begun = found.checkpoint.step_in_epoch > 0 ? found.checkpoint.epoch : found.checkpoint.epoch - 1;
-  if (flags.epochs && *flags.epochs < begun)
-    throw Error(Fault::usage, "--epochs: {} has begun {} epochs, found {}", run.string(), begun,
-                *flags.epochs);
-  if (flags.epochs) config.job.epochs = *flags.epochs;
+  if (flags.epochs) {
+    runs::expect_epochs_left(taken, *flags.epochs, "--epochs");
+    config.job.epochs = *flags.epochs;
+  }
   replace_machine(config.machine, flags, devices);
-  if (flags.data) config.machine.data_directory = kept_data_directory(*flags.data);
-  return {run, std::move(lock), std::move(config), std::move(found)};
+  if (flags.data) config.machine.data_directory = runs::kept_data_directory(*flags.data, "--data");
+  if (config.machine.data_directory.empty())
+    throw Error(Fault::usage,
+                "--resume: {} was trained on pictures from memory; say with --data DIR where they are",
+                run.string());
+  return {std::move(taken), std::move(config)};
 }
 
 train::Machine machine_of(const store::MachineConfig& config, const TrainFlags& flags) {
@@ -232,8 +234,8 @@ class TrainCommand final : public Command {
                                 .stop = [&] { return signals.received() != 0; }};
     options.checkpoint_every = flags_.checkpoint_every.value_or(0);
     if (resumed) {
-      options.resume = train::state_of(resumed->found.checkpoint, model, config.job.data_sizes,
-                                       resumed->found.file.string());
+      const store::FoundCheckpoint& found = resumed->taken.found;
+      options.resume = train::state_of(found.checkpoint, model, config.job.data_sizes, found.file.string());
     } else {
       options.start = load_start(config, model, flags_);
     }
@@ -248,13 +250,14 @@ class TrainCommand final : public Command {
     report::Progress progress(std::cerr, progress_options(), seconds_now);
     const runs::RunFilesOptions file_options{
         .out = flags_.out, .record = flags_.record, .drawings = {&progress}};
-    runs::RunFiles files = resumed && options.resume
-                               ? runs::RunFiles({resumed->run, std::move(resumed->lock), *options.resume},
-                                                file_options, model, config)
-                               : runs::RunFiles(file_options, model, config);
+    runs::RunFiles files =
+        resumed && options.resume
+            ? runs::RunFiles({resumed->taken.run, std::move(resumed->taken.lock), *options.resume},
+                             file_options, model, config)
+            : runs::RunFiles(file_options, model, config);
     std::cerr << files.missing_rows();
     if (resumed)
-      for (const fs::path& kept : store::set_aside(resumed->found.skipped))
+      for (const fs::path& kept : store::set_aside(resumed->taken.found.skipped))
         std::cerr << "kept the skipped checkpoint as " << kept.string() << '\n';
     std::cerr << opening_line(
         {.model = model,
