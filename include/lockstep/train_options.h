@@ -48,10 +48,10 @@ class Moment {
 };
 
 struct FinishedStep : Step, Moment {
-  FinishedStep(const Step& step, const Moment& moment) : Step(step), Moment(moment) {}
+  FinishedStep(const Step& what, const Moment& when) : Step(what), Moment(when) {}
 };
 struct FinishedEpoch : Epoch, Moment {
-  FinishedEpoch(const Epoch& epoch, const Moment& moment) : Epoch(epoch), Moment(moment) {}
+  FinishedEpoch(const Epoch& what, const Moment& when) : Epoch(what), Moment(when) {}
 };
 
 // How a training begins that is kept in a directory.

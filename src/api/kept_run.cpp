@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "model/text.h"
 #include "model/zoo.h"
+#include "runs/run_config_file.h"
 #include "runs/run_data.h"
 #include "train/checkpoint.h"
 
@@ -84,6 +85,9 @@ KeptRun::KeptRun(const TrainOptions& options, const train::Job& job)
     store::expect_new_directory(directory_);
     return;
   }
+  // Checkpoints of another job would seem damaged.
+  if (const auto config = runs::config_of_run(directory_))
+    expect_same_job(config->job, config_.job, directory_);
   taken_ = runs::take_up(directory_,
                          [&](const store::JobConfig& kept) { return train::tensors_of(model_, kept); });
   store::JobConfig kept = taken_->found.checkpoint.config.job;

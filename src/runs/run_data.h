@@ -12,7 +12,7 @@ namespace lockstep::runs {
 struct DataPlace {
   std::filesystem::path directory;  // where the data was found
   std::string said_by;              // the file that names the run's data
-  std::string remedy = "say with --data DIR where it is";
+  std::string remedy = "say with --data DIR where the right data is";
 };
 
 // A directory as a config keeps it: absolute, in UTF-8. Throws Error(usage) that begins with `option`, or
