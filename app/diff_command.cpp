@@ -12,9 +12,9 @@
 #include "numbers.h"
 #include "output.h"
 #include "recorded_run.h"
-#include "run_config_file.h"
-#include "run_data.h"
-#include "weights_file.h"
+#include "runs/run_config_file.h"
+#include "runs/run_data.h"
+#include "runs/weights_file.h"
 
 namespace lockstep::app {
 namespace {
@@ -58,16 +58,16 @@ class DiffCommand final : public Command {
   }
 
   int run() override {
-    store::RunConfig config_a = read_config(fs::path(a_) / kConfigFile),
-                     config_b = read_config(fs::path(b_) / kConfigFile);
+    store::RunConfig config_a = runs::read_config(fs::path(a_) / runs::kConfigFile),
+                     config_b = runs::read_config(fs::path(b_) / runs::kConfigFile);
     if (config_a.job.data != config_b.job.data)
       throw Error(Fault::usage, "{} and {} were trained on different data ({} and {}), which says it all", a_,
                   b_, config_a.job.data, config_b.job.data);
     const fs::path directory = data_.value_or(config_a.machine.data_directory);
     const data::Split data = data::load_mnist_like(directory);
     for (const auto& [config, run] : {std::pair(&config_a, &a_), std::pair(&config_b, &b_)})
-      expect_data(config->job, data,
-                  {.directory = directory, .said_by = (fs::path(*run) / kConfigFile).string()});
+      runs::expect_data(config->job, data,
+                        {.directory = directory, .said_by = (fs::path(*run) / runs::kConfigFile).string()});
     const std::vector<std::string> devices = crews_.list("--devices", devices_);
     const StoredRun run_a = read_run(a_, config_a.job.data_sizes),
                     run_b = read_run(b_, config_b.job.data_sizes);

@@ -16,12 +16,12 @@
 #include "evaluation_text.h"
 #include "model/zoo.h"
 #include "output.h"
-#include "run_config_file.h"
+#include "runs/run_config_file.h"
+#include "runs/weights_file.h"
 #include "shares.h"
 #include "train/calibrate.h"
 #include "train/evaluate.h"
 #include "train/stored_weights.h"
-#include "weights_file.h"
 
 namespace lockstep::app {
 namespace {
@@ -66,13 +66,13 @@ class EvalCommand final : public Command {
   }
 
   int run() override {
-    const fs::path path = file_of(run_or_file_, kWeightsFile);
+    const fs::path path = runs::file_of(run_or_file_, runs::kWeightsFile);
     store::TensorFileReader file(path);
-    const std::optional<store::RunConfig> config = config_of_run(run_or_file_);
+    const std::optional<store::RunConfig> config = runs::config_of_run(run_or_file_);
     model::Model model = model::zoo_model(model_name(config, file));
     model.convolution = convolution(config, file).value_or(model.convolution);
     const auto [weights, vouched] = train::read_weights(file, model);
-    if (!vouched) std::cerr << unvouched_text(path);
+    if (!vouched) std::cerr << runs::unvouched_text(path);
     const std::vector<std::string> devices = crews_.list("--devices", devices_);
     train::Machine machine{.shares = shares_.value_or(std::vector<double>{})};
     expect_share_a_device("--shares", machine.shares, devices.size());

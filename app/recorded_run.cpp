@@ -4,10 +4,10 @@
 
 #include "base/error.h"
 #include "base/file_reader.h"
-#include "run_config_file.h"
+#include "runs/run_config_file.h"
+#include "runs/weights_file.h"
 #include "store/checkpoint.h"
 #include "train/checkpoint.h"
-#include "weights_file.h"
 
 namespace lockstep::app {
 namespace {
@@ -36,18 +36,18 @@ std::vector<train::TrainState> readable_checkpoints(const fs::path& run, const m
 
 StoredRun read_run(const fs::path& run, const store::DataSizes& sizes) {
   StoredRun stored;
-  stored.config = read_config(run / kConfigFile);
+  stored.config = runs::read_config(run / runs::kConfigFile);
   const model::Model model = train::model_of(stored.config.job);
-  if (!fs::exists(run / kHashesFile))
+  if (!fs::exists(run / runs::kHashesFile))
     throw Error(Fault::data, "{}: there is no record; was it trained with --no-record?",
-                (run / kHashesFile).string());
-  const std::vector<std::byte> hashes = read_raw_file(run / kHashesFile, kMaxHashBytes);
+                (run / runs::kHashesFile).string());
+  const std::vector<std::byte> hashes = read_raw_file(run / runs::kHashesFile, kMaxHashBytes);
   audit::RecordedRun& recorded = stored.recorded;
   recorded.name = run.string();
   recorded.job = train::job_of(stored.config.job, static_cast<std::size_t>(sizes.train));
   recorded.states = readable_checkpoints(run, model, sizes);
   recorded.record = store::parse_hash_record({reinterpret_cast<const char*>(hashes.data()), hashes.size()},
-                                             (run / kHashesFile).string());
+                                             (run / runs::kHashesFile).string());
   if (stored.config.job.load.empty()) recorded.start = train::initial_weights(model, stored.config.job.seed);
   return stored;
 }

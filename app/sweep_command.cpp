@@ -19,7 +19,8 @@
 #include "report/sweep_progress.h"
 #include "report/sweep_svg.h"
 #include "report/sweep_table.h"
-#include "run_files.h"
+#include "runs/run_data.h"
+#include "runs/run_files.h"
 #include "stop_signals.h"
 #include "store/run_directory.h"
 #include "sweep_run_name.h"
@@ -89,7 +90,7 @@ class SweepCommand final : public Command {
     }
     const StopSignals signals;
     base_.machine.data_directory =
-        kept_data_directory(data_.value_or(data::default_fashion_mnist_directory()));
+        runs::kept_data_directory(data_.value_or(data::default_fashion_mnist_directory()), "--data");
     const data::Split data = data::load_mnist_like(base_.machine.data_directory);
     base_.job.data = to_hex(data::hash_of(data));
     train::check_fits(model, data.train);
@@ -167,7 +168,7 @@ class SweepCommand final : public Command {
     train::Training training(job, sweep.data, *crew, {.machine = {.record = true}, .stop = [&] {
                                                         return sweep.signals.received() != 0;
                                                       }});
-    RunFiles files({.out = sweep.directory / row.run, .progress = false}, sweep.model, config);
+    runs::RunFiles files({.out = sweep.directory / row.run}, sweep.model, config);
     std::vector<train::Observer*> observers = files.observers();
     observers.push_back(&sweep.progress);
     try {

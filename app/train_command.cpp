@@ -12,6 +12,7 @@
 #include "cpu/cores.h"
 #include "device/device_list.h"
 #include "devices.h"
+#include "environment.h"
 #include "opening_line.h"
 #include "output.h"
 #include "plan/deal.h"
@@ -19,9 +20,12 @@
 #include "program/print.h"
 #include "report/device_use.h"
 #include "report/figures.h"
+#include "report/progress.h"
 #include "report/summary.h"
-#include "run_data.h"
-#include "run_files.h"
+#include "runs/run_data.h"
+#include "runs/run_files.h"
+#include "runs/taken_run.h"
+#include "runs/weights_file.h"
 #include "stop_signals.h"
 #include "timing.h"
 #include "trace_output.h"
@@ -29,7 +33,6 @@
 #include "train/stored_weights.h"
 #include "train/trainer.h"
 #include "train_flags.h"
-#include "weights_file.h"
 
 namespace lockstep::app {
 namespace {
@@ -40,7 +43,8 @@ std::string config_name(const TrainFlags& flags) { return flags.config.value_or(
 
 data::Split load_data(store::RunConfig& config, const model::Model& model, const TrainFlags& flags) {
   data::Split data = data::load_mnist_like(config.machine.data_directory);
-  expect_data(config.job, data, {.directory = config.machine.data_directory, .said_by = config_name(flags)});
+  runs::expect_data(config.job, data,
+                    {.directory = config.machine.data_directory, .said_by = config_name(flags)});
   train::check_fits(model, data.train);
   train::check_fits(model, data.test);
   return data;
@@ -56,10 +60,10 @@ std::optional<train::Weights> load_start(store::RunConfig& config, const model::
                   config_name(flags), expected);
     return std::nullopt;
   }
-  const fs::path path = file_of(*flags.load, kWeightsFile);
+  const fs::path path = runs::file_of(*flags.load, runs::kWeightsFile);
   store::TensorFileReader file(path);
   auto [start, vouched] = train::read_weights(file, model);
-  if (!vouched) std::cerr << unvouched_text(path);
+  if (!vouched) std::cerr << runs::unvouched_text(path);
   config.job.load = to_hex(train::hash_of(start));
   if (!expected.empty() && config.job.load != expected)
     throw Error(Fault::data, "{}: expected weights with hash {} as {} says, found {}", path.string(),
@@ -116,10 +120,8 @@ std::string json_of(const train::RunEnd& end) {
 
 // A run that goes on: where it stands, and what its config becomes.
 struct Resumed {
-  fs::path run;
-  std::unique_ptr<store::RunLock> lock;
+  runs::TakenRun taken;
   store::RunConfig config;
-  store::FoundCheckpoint found;
 };
 
 Resumed resume(const fs::path& run, const TrainFlags& flags, Devices& devices) {
@@ -127,8 +129,8 @@ Resumed resume(const fs::path& run, const TrainFlags& flags, Devices& devices) {
   if (!given.empty())
     throw Error(Fault::usage, "--resume: the run's job stays what it is; leave out {}",
                 fmt::join(given, ", "));
-  auto lock = std::make_unique<store::RunLock>(run);  // before anybody else changes what is read
-  store::FoundCheckpoint found = store::read_newest_checkpoint(run, train::checkpoint_tensors);
+  runs::TakenRun taken = runs::take_up(run, train::checkpoint_tensors);
+  const store::FoundCheckpoint& found = taken.found;
   for (const store::SkippedCheckpoint& one : found.skipped) std::cerr << "skipped " << one.why << '\n';
   store::RunConfig config = found.checkpoint.config;
   if (flags.model && *flags.model != config.job.model)
@@ -138,14 +140,17 @@ Resumed resume(const fs::path& run, const TrainFlags& flags, Devices& devices) {
     throw Error(Fault::usage, "--resume: {} trains with convolution '{}', found '{}'", run.string(),
                 arithmetic::name_of(config.job.convolution), arithmetic::name_of(*flags.convolution));
   check_config(config, found.file.string(), devices);
-  const int begun = found.checkpoint.step_in_epoch > 0 ? found.checkpoint.epoch : found.checkpoint.epoch - 1;
-  if (flags.epochs && *flags.epochs < begun)
-    throw Error(Fault::usage, "--epochs: {} has begun {} epochs, found {}", run.string(), begun,
-                *flags.epochs);
-  if (flags.epochs) config.job.epochs = *flags.epochs;
+  if (flags.epochs) {
+    runs::expect_epochs_left(taken, *flags.epochs, "--epochs");
+    config.job.epochs = *flags.epochs;
+  }
   replace_machine(config.machine, flags, devices);
-  if (flags.data) config.machine.data_directory = kept_data_directory(*flags.data);
-  return {run, std::move(lock), std::move(config), std::move(found)};
+  if (flags.data) config.machine.data_directory = runs::kept_data_directory(*flags.data, "--data");
+  if (config.machine.data_directory.empty())
+    throw Error(Fault::usage,
+                "--resume: {} was trained on pictures from memory; say with --data DIR where they are",
+                run.string());
+  return {std::move(taken), std::move(config)};
 }
 
 train::Machine machine_of(const store::MachineConfig& config, const TrainFlags& flags) {
@@ -165,7 +170,7 @@ void check_outputs(const TrainFlags& flags, const store::RunConfig& config) {
   if (flags.out) {
     store::expect_new_directory(*flags.out);
   } else {
-    store::expect_room_for_directory(fs::path(kRunsDirectory) / config.job.model);
+    store::expect_room_for_directory(fs::path(runs::kRunsDirectory) / config.job.model);
   }
 }
 
@@ -229,8 +234,8 @@ class TrainCommand final : public Command {
                                 .stop = [&] { return signals.received() != 0; }};
     options.checkpoint_every = flags_.checkpoint_every.value_or(0);
     if (resumed) {
-      options.resume = train::state_of(resumed->found.checkpoint, model, config.job.data_sizes,
-                                       resumed->found.file.string());
+      const store::FoundCheckpoint& found = resumed->taken.found;
+      options.resume = train::state_of(found.checkpoint, model, config.job.data_sizes, found.file.string());
     } else {
       options.start = load_start(config, model, flags_);
     }
@@ -242,13 +247,17 @@ class TrainCommand final : public Command {
     train::Training training(job, data, *crew, options);
 
     // nothing is left behind by what was refused up to here
-    const RunFilesOptions file_options{.out = flags_.out, .record = flags_.record};
-    RunFiles files =
+    report::Progress progress(std::cerr, progress_options(), seconds_now);
+    const runs::RunFilesOptions file_options{
+        .out = flags_.out, .record = flags_.record, .drawings = {&progress}};
+    runs::RunFiles files =
         resumed && options.resume
-            ? RunFiles({resumed->run, std::move(resumed->lock), *options.resume}, file_options, model, config)
-            : RunFiles(file_options, model, config);
+            ? runs::RunFiles({resumed->taken.run, std::move(resumed->taken.lock), *options.resume},
+                             file_options, model, config)
+            : runs::RunFiles(file_options, model, config);
+    std::cerr << files.missing_rows();
     if (resumed)
-      for (const fs::path& kept : store::set_aside(resumed->found.skipped))
+      for (const fs::path& kept : store::set_aside(resumed->taken.found.skipped))
         std::cerr << "kept the skipped checkpoint as " << kept.string() << '\n';
     std::cerr << opening_line(
         {.model = model,

@@ -14,9 +14,10 @@
 #include "data/dataset.h"
 #include "numbers.h"
 #include "program/exchange/exchange.h"
-#include "run_config_file.h"
+#include "runs/run_config_file.h"
+#include "runs/run_data.h"
+#include "runs/weights_file.h"
 #include "shares.h"
-#include "weights_file.h"
 
 namespace lockstep::app {
 namespace {
@@ -37,8 +38,8 @@ std::vector<std::string> exchanges() {
 
 store::RunConfig defaults(const TrainFlags& flags, Devices& devices) {
   if (!flags.config) return {};
-  const fs::path path = file_of(*flags.config, kConfigFile);
-  store::RunConfig config = read_config(path);
+  const fs::path path = runs::file_of(*flags.config, runs::kConfigFile);
+  store::RunConfig config = runs::read_config(path);
   check_config(config, path.string(), devices);
   return config;
 }
@@ -101,20 +102,6 @@ void check_config(store::RunConfig& config, const std::string& file, Devices& de
   config.machine.devices =
       devices.list(key("machine.devices"), fmt::format("{}", fmt::join(config.machine.devices, ",")));
   expect_share_a_device(key("machine.shares"), config.machine.shares, config.machine.devices.size());
-}
-
-std::string kept_data_directory(const fs::path& directory) {
-  std::error_code error;
-  std::string text = fs::absolute(directory, error).lexically_normal().string();
-  if (error)
-    throw Error(Fault::device, "the working directory is gone ({}); change to one that exists",
-                error.message());
-  try {
-    nlohmann::json(text).dump();
-  } catch (const nlohmann::json::type_error&) {
-    throw Error(Fault::usage, "--data: expected a path in UTF-8, found {:?}", directory.string());
-  }
-  return text;
 }
 
 void replace_machine(store::MachineConfig& machine, const TrainFlags& flags, Devices& devices) {
@@ -243,7 +230,7 @@ store::RunConfig resolve(const TrainFlags& flags, Devices& devices) {
   replace(config.job.momentum, flags.momentum);
   replace_machine(config.machine, flags, devices);
   scale_job(config, flags);
-  config.machine.data_directory = kept_data_directory(data_directory(flags, config));
+  config.machine.data_directory = runs::kept_data_directory(data_directory(flags, config), "--data");
   return config;
 }
 

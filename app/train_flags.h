@@ -41,9 +41,6 @@ void add_flags(CLI::App& parser, TrainFlags& flags, Devices& devices);
 // Its devices become names.
 void check_config(store::RunConfig& config, const std::string& file, Devices& devices);
 
-// A directory as a config file keeps it: absolute, in UTF-8. Throws Error(usage) naming --data.
-std::string kept_data_directory(const std::filesystem::path& directory);
-
 // What the flags say of the machine, over what is there.
 void replace_machine(store::MachineConfig& machine, const TrainFlags& flags, Devices& devices);
 

@@ -15,6 +15,9 @@ target_link_options(lockstep_flags INTERFACE -pie -Wl,-z,relro,-z,now)
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   target_compile_options(lockstep_flags INTERFACE -Wthread-safety)
 endif()
+if(LOCKSTEP_TOGETHER AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(lockstep_flags INTERFACE -Wno-subobject-linkage)  # it takes each file of a batch for a header
+endif()
 if(LOCKSTEP_SANITIZE)
   target_compile_options(lockstep_flags INTERFACE -fsanitize=${LOCKSTEP_SANITIZE} -fno-omit-frame-pointer
                                                   -fno-sanitize-recover=all)

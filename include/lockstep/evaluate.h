@@ -17,6 +17,7 @@ struct EvaluateOptions {
   Dataset data;  // its test set is used
   std::string devices = "cpu:0";
   int threads = 0;
+  double timeout = 60;  // seconds without progress after which a device is stuck, as in TrainOptions
 };
 
 struct Evaluation {
@@ -26,7 +27,8 @@ struct Evaluation {
   std::vector<std::string> class_names = {};        // see Dataset
 };
 
-// Throws Error(usage) if model, weights and data do not fit.
+// Throws Error(usage) if model, weights and data do not fit, Error(device) for a device that fails or is
+// stuck.
 Evaluation evaluate(const EvaluateOptions& options);
 
 }  // namespace api

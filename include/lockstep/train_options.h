@@ -1,6 +1,7 @@
 // What a training is asked for, and what it gives.
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,6 +23,44 @@ struct Epoch {
   double seconds = 0;   // of training, without evaluation
 };
 
+// A step that is done.
+struct Step {
+  std::int64_t step = 0;  // since the start of training, from 1
+  int epoch = 0;          // from 1
+  double loss = 0;        // mean over the minibatch
+  double seconds = 0;
+};
+
+// The training between two steps, for the callback that gets it, and until that returns.
+class Moment {
+ public:
+  // As they are now.
+  Weights weights() const;
+
+  // No further step is done. What the training has come to is kept: weights, checkpoint and files.
+  void stop() const;
+
+  struct Inside;
+  explicit Moment(const Inside& inside) : inside_(&inside) {}
+
+ private:
+  const Inside* inside_;
+};
+
+struct FinishedStep : Step, Moment {
+  FinishedStep(const Step& what, const Moment& when) : Step(what), Moment(when) {}
+};
+struct FinishedEpoch : Epoch, Moment {
+  FinishedEpoch(const Epoch& what, const Moment& when) : Epoch(what), Moment(when) {}
+};
+
+// How a training begins that is kept in a directory.
+enum class Begin {
+  anew,            // in a directory that is not there yet
+  resume,          // where its newest checkpoint stands
+  resume_or_anew,  // as there is a directory or not
+};
+
 // The bits depend on model (its convolution too), data, batch, lr, epochs, momentum, seed and start, and on
 // nothing else.
 struct TrainOptions {
@@ -36,18 +75,28 @@ struct TrainOptions {
   std::uint64_t seed = 0;
   std::optional<Weights> start = {};  // instead of the seed's
   int threads = 0;                    // of each CPU device; 0: the cores divided among them
-  std::function<void(const Epoch&)> on_epoch = nullptr;  // what it throws ends the training
-  // Told, after on_epoch, in one line what looks wrong and what to try: a loss that stays at ln(classes) for
-  // a whole epoch. What it throws ends the training.
+  std::vector<double> shares = {};    // of the packs, one a device; empty: equal, or as fast as devices are
+  bool shard_optimizer = false;       // each device keeps the momentum of its part of the parameters
+
+  // The directory of the run, with the files that `lockstep train --out` makes there: config, results,
+  // metrics, hashes, checkpoints, weights and curve. Empty: nothing is kept. `lockstep eval`, `diff` and
+  // `train --resume` take it too if the model is one of Lockstep's own.
+  std::filesystem::path run = {};
+  Begin begin = Begin::anew;          // taken up again, the job is what it was; epochs may be more
+  std::int64_t checkpoint_every = 0;  // steps; 0: every epoch
+  bool record = true;                 // hashes of all parameters after every step
+
+  // Called by the thread that called train(). What they throw ends the training.
+  std::function<void(const FinishedStep&)> on_step = nullptr;
+  std::function<void(const FinishedEpoch&)> on_epoch = nullptr;
+  // Told in one line what looks wrong and what to try: after on_epoch, a loss that stays at ln(classes) for a
+  // whole epoch; of a run that is taken up again, what was damaged or missing in its directory.
   std::function<void(const std::string&)> on_warning = nullptr;
 
-  double timeout = 60;  // seconds without progress after which a device is stuck
-  // Told in one line who is stuck, doing what, and who waits for it; again after every further timeout. Runs
-  // on a thread of the library while train() has not returned, must not throw, and may end the process.
-  // Empty: the line goes to standard error. Devices that wait for the stuck one give up; train() throws
-  // Error(device) when the stuck one comes back, and not before, because its thread still uses what train()
-  // was given.
-  std::function<void(const std::string&)> on_stuck = nullptr;
+  // Seconds without progress after which a device is stuck: train() throws Error(device) that says which one,
+  // doing what, and who waits for it. The stuck thread stays behind, with memory of its own and a share in
+  // the data, and ends when the device comes back; until then its run's directory stays locked.
+  double timeout = 60;
 };
 
 struct TrainResult {
@@ -55,6 +104,8 @@ struct TrainResult {
   std::vector<std::string> devices = {};  // cpu:0
   Weights weights = {};
   std::vector<std::string> warnings = {};  // all that on_warning was told
+  bool stopped = false;                    // by a callback, before the last epoch was done
+  std::filesystem::path run = {};          // where it is kept; empty: nowhere
 
   // Of the last epoch, and the mean over all; 0 without epochs.
   double accuracy() const;

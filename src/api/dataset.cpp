@@ -79,7 +79,7 @@ Dataset fashion_mnist(const std::filesystem::path& directory) {
   data::Split split = data::load_mnist_like(from);
   std::vector<std::string> names = data::class_names(split, from);
   return Dataset(
-      std::make_shared<const Dataset::Inside>(Dataset::Inside{std::move(split), std::move(names)}));
+      std::make_shared<const Dataset::Inside>(Dataset::Inside{std::move(split), std::move(names), from}));
 }
 
 }  // namespace api

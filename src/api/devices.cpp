@@ -1,5 +1,6 @@
 #include "api/devices.h"
 
+#include <cmath>
 #include <iostream>
 
 #include "base/error.h"
@@ -11,6 +12,7 @@ inline namespace api {
 namespace {
 
 constexpr int kMostThreads = 1024;
+constexpr double kLeastTimeout = 1e-6, kMostTimeout = 1e6;  // seconds
 
 // The one thing that the library prints by itself.
 void tell_standard_error(const std::string& who) {
@@ -35,6 +37,17 @@ std::unique_ptr<run::Crew> make_crew(inventory::Inventory& inventory, const std:
 }
 
 }  // namespace
+
+void expect_timeout(double timeout) {
+  if (std::isnan(timeout) || timeout < kLeastTimeout || timeout > kMostTimeout)
+    throw Error(Fault::usage, "timeout: expected {} to {} seconds, found {}", kLeastTimeout, kMostTimeout,
+                timeout);
+}
+
+Patience leaving(Caller& caller, double timeout) {
+  return {std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(timeout)),
+          [&caller](const std::string& who) { caller.leave(who); }};
+}
 
 Patience with_listener(Patience patience) {
   if (!patience.on_stuck) patience.on_stuck = tell_standard_error;

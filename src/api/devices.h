@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/drive.h"
 #include "run/crew.h"
 
 namespace lockstep {
@@ -22,6 +23,11 @@ struct Patience {
 
 // The same with an on_stuck that is never null.
 Patience with_listener(Patience patience);
+
+// The caller leaves with an error after so many seconds without progress.
+Patience leaving(Caller& caller, double timeout);
+// Throws Error(usage) for one beyond limits.
+void expect_timeout(double timeout);
 
 // `threads` of each device; 0: the cores this process may use, divided among them. A device that makes no
 // progress ends the waits of the others with Error(device). Throws Error(usage) for numbers beyond limits.

@@ -5,20 +5,26 @@
 #include "api/convert.h"
 #include "api/dataset_inside.h"
 #include "api/devices.h"
+#include "api/drive.h"
 #include "base/float_environment.h"
 
 namespace lockstep {
 inline namespace api {
 
 Evaluation evaluate(const EvaluateOptions& options) {
-  const FloatEnvironment environment;
+  expect_timeout(options.timeout);
   const model::Model model = to_inside(options.model);
-  const data::Dataset& test = options.data.inside().split.test;
-  train::check_fits(model, test);
-  const run::Weights weights = to_inside(options.weights, model);
-  const std::unique_ptr<run::Crew> crew = make_crew(options.devices, options.threads);
-  const train::Evaluation found = train::Evaluator(*crew, model, test).evaluate(weights);
-  return {found.accuracy(), found.loss, found.seen, found.right, options.data.class_names()};
+  train::check_fits(model, options.data.inside().split.test);
+  const auto work = [model, weights = to_inside(options.weights, model), data = options.data,
+                     devices = options.devices, threads = options.threads,
+                     timeout = options.timeout](Caller& caller) -> Evaluation {
+    const FloatEnvironment environment;
+    const std::unique_ptr<run::Crew> crew = make_crew(devices, threads, leaving(caller, timeout));
+    const train::Evaluation found =
+        train::Evaluator(*crew, model, data.inside().split.test).evaluate(weights);
+    return {found.accuracy(), found.loss, found.seen, found.right, data.class_names()};
+  };
+  return drive_to<Evaluation>(work);
 }
 
 }  // namespace api

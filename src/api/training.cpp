@@ -1,7 +1,6 @@
 #include "api/training.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -11,6 +10,8 @@
 #include "api/convert.h"
 #include "api/dataset_inside.h"
 #include "api/devices.h"
+#include "api/drive.h"
+#include "api/kept_run.h"
 #include "base/error.h"
 #include "base/float_environment.h"
 #include "train/trainer.h"
@@ -20,28 +21,46 @@ inline namespace api {
 namespace {
 
 constexpr int kMostBatch = 1'000'000;
-constexpr double kLeastTimeout = 1e-6, kMostTimeout = 1e6;  // seconds
 
-Epoch to_public(const train::EpochReport& report) {
+Epoch epoch_of(const train::EpochReport& report) {
   const FloatEnvironment environment;
   return {report.epoch, report.train_loss, report.test_loss, report.test_accuracy(), report.seconds};
 }
 
+// Tells the caller, on the caller's own thread. Its options may be gone when that thread is.
 class Teller final : public train::Observer {
  public:
-  explicit Teller(const TrainOptions& options) : options_(options) {}
+  Teller(const TrainOptions& options, bool of_steps, Caller& caller, const Moment& moment)
+      : options_(options), of_steps_(of_steps), caller_(caller), moment_(moment) {}
+
+  void on_step(const train::StepReport& report) override {
+    if (!of_steps_) return;  // a change of threads would cost as much as a small step
+    tell(&TrainOptions::on_step, [&] {
+      return FinishedStep({report.global_step, report.epoch, double{report.loss}, report.seconds}, moment_);
+    });
+  }
   void on_epoch(const train::EpochReport& report) override {
-    if (options_.on_epoch) options_.on_epoch(to_public(report));
+    tell(&TrainOptions::on_epoch, [&] { return FinishedEpoch(epoch_of(report), moment_); });
   }
   void on_warning(const std::string& line) override {
     warnings.push_back(line);
-    if (options_.on_warning) options_.on_warning(line);
+    tell(&TrainOptions::on_warning, [&] { return line; });
   }
 
   std::vector<std::string> warnings;
 
  private:
+  template <class Callback, class News>
+  void tell(Callback callback, const News& news) {
+    caller_.run([&] {
+      if (options_.*callback) (options_.*callback)(news());
+    });
+  }
+
   const TrainOptions& options_;
+  const bool of_steps_;
+  Caller& caller_;
+  const Moment& moment_;
 };
 
 void expect_limits(const TrainOptions& options) {
@@ -50,11 +69,24 @@ void expect_limits(const TrainOptions& options) {
   if (options.epochs < 1) throw Error(Fault::usage, "epochs: expected at least 1, found {}", options.epochs);
   if (!std::isfinite(options.lr) || options.lr <= 0)
     throw Error(Fault::usage, "lr: expected a finite number above 0, found {}", options.lr);
-  if (std::isnan(options.timeout) || options.timeout < kLeastTimeout || options.timeout > kMostTimeout)
-    throw Error(Fault::usage, "timeout: expected {} to {} seconds, found {}", kLeastTimeout, kMostTimeout,
-                options.timeout);
+  expect_timeout(options.timeout);
+  if (options.checkpoint_every < 0)
+    throw Error(Fault::usage, "checkpoint_every: expected at least 1 step, or 0 for every epoch, found {}",
+                options.checkpoint_every);
+  if (options.run.empty() && options.begin != Begin::anew)
+    throw Error(Fault::usage, "begin: expected a directory in `run` to take up again, found none");
   if (std::isnan(options.momentum) || options.momentum < 0 || options.momentum >= 1)
     throw Error(Fault::usage, "momentum: expected 0 to below 1, found {}", options.momentum);
+}
+
+void expect_shares(const std::vector<double>& shares, int devices) {
+  if (shares.empty()) return;
+  if (shares.size() != static_cast<std::size_t>(devices))
+    throw Error(Fault::usage, "shares: expected {}, one a device, or none, found {}", devices, shares.size());
+  for (const double share : shares) {
+    if (!std::isfinite(share) || share <= 0)
+      throw Error(Fault::usage, "shares: expected finite numbers above 0, found {}", share);
+  }
 }
 
 }  // namespace
@@ -72,6 +104,77 @@ std::string TrainResult::summary() const {
                      fmt::join(devices, ", "));
 }
 
+struct Moment::Inside {
+  Caller& caller;
+  const model::Model& model;
+  std::function<run::Weights()> weights;
+  bool& stop;
+};
+
+Weights Moment::weights() const {
+  // Its numbers come from the thread that drives the devices, which the caller may leave behind meanwhile.
+  const auto found = std::make_shared<run::Weights>();
+  inside_->caller.ask([found, inside = inside_] { *found = inside->weights(); });
+  return to_public(*found, inside_->model);
+}
+
+void Moment::stop() const { inside_->stop = true; }
+
+namespace {
+
+// All that the thread uses which may be left behind.
+struct Work {
+  TrainOptions options;  // without callbacks: these belong to the caller
+  train::Job job;
+  bool tells_steps;
+
+  TrainResult run(Caller& caller, const TrainOptions& callers) const {
+    std::optional<KeptRun> kept;
+    if (!options.run.empty()) kept.emplace(options, job);
+    bool stop = false;
+    train::TrainOptions how{.stop = [&] { return stop; }, .checkpoint_every = options.checkpoint_every};
+    if (!options.exchange.empty()) how.machine.exchange = &program::exchange::kind_named(options.exchange);
+    how.machine.shard_optimizer = options.shard_optimizer;
+    how.machine.shares = options.shares;
+    how.machine.record = kept && options.record;
+    if (kept) how.resume = kept->state();
+    if (options.start && !how.resume) how.start = to_inside(*options.start, job.model);
+    const std::unique_ptr<run::Crew> crew =
+        make_crew(options.devices, options.threads, leaving(caller, options.timeout));
+    expect_shares(options.shares, crew->size());
+    train::Training training(job, options.data.inside().split, *crew, how);
+
+    const Moment::Inside inside{caller, job.model, [&training] { return training.weights(); }, stop};
+    const Moment moment(inside);
+    Teller teller(callers, tells_steps, caller, moment);
+    train::Listeners listeners;
+    if (kept) {
+      for (const std::string& line : kept->open(crew->names())) teller.on_warning(line);
+      listeners.observers = kept->observers();
+      listeners.checkpoint = [&](const train::TrainState& state) { kept->save_checkpoint(state); };
+    }
+    listeners.observers.push_back(&teller);
+    const train::TrainResult trained = training.run(listeners);
+    if (kept) kept->finish(trained, crew->names());
+    TrainResult result{.devices = crew->names(),
+                       .weights = to_public(trained.weights, job.model),
+                       .warnings = std::move(teller.warnings),
+                       .stopped = trained.interrupted,
+                       .run = options.run};
+    for (const train::EpochReport& report : trained.epochs) result.epochs.push_back(epoch_of(report));
+    return result;
+  }
+};
+
+TrainOptions without_callbacks(TrainOptions options) {
+  options.on_step = nullptr;
+  options.on_epoch = nullptr;
+  options.on_warning = nullptr;
+  return options;
+}
+
+}  // namespace
+
 TrainResult run_training(const TrainOptions& options) {
   expect_limits(options);
   const data::Split& data = options.data.inside().split;
@@ -84,18 +187,8 @@ TrainResult run_training(const TrainOptions& options) {
       .momentum = options.momentum};
   train::check_fits(job.model, data.train);
   train::check_fits(job.model, data.test);
-  train::TrainOptions how;
-  if (!options.exchange.empty()) how.machine.exchange = &program::exchange::kind_named(options.exchange);
-  if (options.start) how.start = to_inside(*options.start, job.model);
-  const Patience patience{
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(options.timeout)),
-      options.on_stuck};
-  const std::unique_ptr<run::Crew> crew = make_crew(options.devices, options.threads, patience);
-  Teller teller(options);
-  const train::TrainResult trained = train::train(job, data, *crew, how, {.observers = {&teller}});
-  TrainResult result{{}, crew->names(), to_public(trained.weights, job.model), std::move(teller.warnings)};
-  for (const train::EpochReport& report : trained.epochs) result.epochs.push_back(to_public(report));
-  return result;
+  return drive_to<TrainResult>([work = Work{without_callbacks(options), job, options.on_step != nullptr},
+                                &options](Caller& caller) { return work.run(caller, options); });
 }
 
 }  // namespace api

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "step-";
 
-fs::path directory_of(const fs::path& run) { return run / "checkpoints"; }
+fs::path checkpoints_in(const fs::path& run) { return run / "checkpoints"; }
 
 std::string name_of(std::int64_t step) { return fmt::format("{}{:08}.safetensors", kPrefix, step); }
 
@@ -77,7 +77,7 @@ Checkpoint read_named(const fs::path& file, std::int64_t step, const TensorsOf& 
 
 FoundCheckpoint newest_whole(const fs::path& run, const TensorsOf& tensors_of) {
   std::vector<SkippedCheckpoint> skipped;
-  for (const auto& [step, file] : files_in(directory_of(run), Purpose::reading)) {
+  for (const auto& [step, file] : files_in(checkpoints_in(run), Purpose::reading)) {
     try {
       return {.checkpoint = read_named(file, step, tensors_of), .file = file, .skipped = std::move(skipped)};
     } catch (const CannotRead&) {
@@ -91,14 +91,14 @@ FoundCheckpoint newest_whole(const fs::path& run, const TensorsOf& tensors_of) {
   reasons.reserve(skipped.size());
   for (const SkippedCheckpoint& one : skipped) reasons.push_back(one.why);
   throw Error(Fault::data, "{}: expected a whole checkpoint in {}, found {}", run.string(),
-              directory_of(run).filename().string(),
+              checkpoints_in(run).filename().string(),
               reasons.empty() ? "none" : fmt::format("only damaged ones: {}", fmt::join(reasons, "; ")));
 }
 
 }  // namespace
 
 void write_checkpoint(const fs::path& run, const Checkpoint& checkpoint) {
-  const fs::path directory = directory_of(run);
+  const fs::path directory = checkpoints_in(run);
   make_directory(directory);
   write_tensor_file(directory / name_of(checkpoint.step), tensor_file_of(checkpoint));
 

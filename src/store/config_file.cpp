@@ -63,6 +63,7 @@ std::string job_text(const JobConfig& job) {
   return fmt::format(
       "[job]\n"
       "model = {}\n"
+      "{}"
       "data = {}\n"
       "data_sizes = {}\n"
       "seed = {}\n"
@@ -73,9 +74,10 @@ std::string job_text(const JobConfig& job) {
       "convolution = {}\n"
       "law = {}\n"
       "load = {}\n",
-      toml_string(job.model), toml_string(job.data), toml_string(to_text(job.data_sizes)),
-      seed_text(job.seed), job.batch, exact(job.lr), exact(job.momentum), job.epochs,
-      toml_string(arithmetic::name_of(job.convolution)), job.law, toml_string(job.load));
+      toml_string(job.model), job.layers.empty() ? "" : fmt::format("layers = {}\n", toml_string(job.layers)),
+      toml_string(job.data), toml_string(to_text(job.data_sizes)), seed_text(job.seed), job.batch,
+      exact(job.lr), exact(job.momentum), job.epochs, toml_string(arithmetic::name_of(job.convolution)),
+      job.law, toml_string(job.load));
 }
 
 std::string machine_text(const MachineConfig& machine) {

@@ -13,6 +13,7 @@ namespace lockstep::store {
 
 struct JobConfig {
   std::string model = "lenet";
+  std::string layers = {};    // hash of a model that is not Lockstep's own, 32 hex digits; else empty
   std::string data = {};      // hash of the data's bytes, 32 hex digits; empty until it is known
   DataSizes data_sizes = {};  // not known in the configs of older versions
   std::uint64_t seed = 0;

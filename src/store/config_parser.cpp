@@ -180,6 +180,7 @@ std::vector<Section> known_sections() {
   using V = Value;
   return {{"job",
            {{"model", [](C& c, const V& v) { read(c.job.model, v); }},
+            {"layers", [](C& c, const V& v) { read_hash(c.job.layers, v); }},
             {"data", [](C& c, const V& v) { read_hash(c.job.data, v); }},
             {"data_sizes", [](C& c, const V& v) { read_data_sizes(c.job.data_sizes, v); }},
             {"seed", [](C& c, const V& v) { read_seed(c.job.seed, v); }},

@@ -22,7 +22,7 @@ std::string name_in_file(const model::StateTensor& tensor, const std::vector<mod
   return fmt::format("{}:{}", tensor.state, all[tensor.parameter].name);
 }
 
-store::ExpectedTensors tensors_of(const model::Model& model, arithmetic::UpdateKind rule) {
+store::ExpectedTensors expected_tensors(const model::Model& model, arithmetic::UpdateKind rule) {
   const std::vector<model::StateTensor> tensors = model::state_tensors(model, rule);
   store::ExpectedTensors expected{
       .of = fmt::format("model {} with update rule {}", model.name, arithmetic::update_rule(rule).name)};
@@ -47,7 +47,7 @@ run::State from_file(const std::vector<store::Tensor>& stored, const model::Mode
                      arithmetic::UpdateKind rule, std::string_view file) {
   std::vector<store::TensorShape> shapes;
   for (const store::Tensor& tensor : stored) shapes.push_back({tensor.name, tensor.shape});
-  store::check_tensors(shapes, tensors_of(model, rule), file);
+  store::check_tensors(shapes, expected_tensors(model, rule), file);
   run::State state;
   for (const model::StateTensor& tensor : model::state_tensors(model, rule))
     state.push_back({tensor.name, stored[state.size()].values});
@@ -81,7 +81,11 @@ TrainState state_of(const store::Checkpoint& checkpoint, const model::Model& mod
 }
 
 store::ExpectedTensors checkpoint_tensors(const store::JobConfig& config) {
-  return tensors_of(model_of(config), rule_of(config));
+  return tensors_of(model_of(config), config);
+}
+
+store::ExpectedTensors tensors_of(const model::Model& model, const store::JobConfig& config) {
+  return expected_tensors(model, rule_of(config));
 }
 
 arithmetic::UpdateKind rule_of(const store::JobConfig& config) {
@@ -98,6 +102,11 @@ store::DataSizes sizes_of(const data::Split& data) {
 }
 
 model::Model model_of(const store::JobConfig& config) {
+  if (!config.layers.empty())
+    throw Error(
+        Fault::usage,
+        "model '{}' is none of Lockstep's own: only the program that trained it, through the library, has it",
+        config.model);
   model::Model model = model::zoo_model(config.model);
   model.convolution = config.convolution;
   return model;

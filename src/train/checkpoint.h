@@ -17,10 +17,13 @@ TrainState state_of(const store::Checkpoint& checkpoint, const model::Model& mod
 
 // For store::read_checkpoint(). Throws Error(usage) if there is no such model.
 store::ExpectedTensors checkpoint_tensors(const store::JobConfig& config);
+// The same for a model that the caller has.
+store::ExpectedTensors tensors_of(const model::Model& model, const store::JobConfig& config);
 
 store::DataSizes sizes_of(const data::Split& data);
 
-// The model of a config, with its rule for convolutions. Throws Error(usage) with the nearest name.
+// The model of a config, with its rule for convolutions. Throws Error(usage) with the nearest name, or if the
+// model is not Lockstep's own.
 model::Model model_of(const store::JobConfig& config);
 
 arithmetic::UpdateKind rule_of(const store::JobConfig& config);

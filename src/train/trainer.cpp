@@ -56,6 +56,8 @@ class Training::Loop {
     runner_->continue_after(state_.step);
   }
 
+  Weights weights() const { return runner_->download(); }
+
   TrainResult run(const Listeners& listeners) {
     listeners_ = listeners;
     for (Observer* o : listeners_.observers) {
@@ -252,6 +254,7 @@ Training::Training(const Job& job, const data::Split& data, run::Crew& crew, Tra
 Training::~Training() = default;
 
 TrainResult Training::run(const Listeners& listeners) { return loop_->run(listeners); }
+Weights Training::weights() const { return loop_->weights(); }
 
 TrainResult train(const Job& job, const data::Split& data, run::Crew& crew, const TrainOptions& options,
                   const Listeners& listeners) {

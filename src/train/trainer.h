@@ -59,6 +59,9 @@ class Training {
   // and at the end.
   TrainResult run(const Listeners& listeners = {});
 
+  // As they are now. Also for observers, between two steps.
+  Weights weights() const;
+
  private:
   class Loop;
   const std::unique_ptr<Loop> loop_;

@@ -5,7 +5,7 @@
 
 #include "store/config_file.h"
 
-namespace lockstep::app {
+namespace lockstep::runs {
 
 // Throws Error(data) if the file cannot be read, Error(usage) naming line and key if it is not a config.
 store::RunConfig read_config(const std::filesystem::path& file);
@@ -13,4 +13,4 @@ store::RunConfig read_config(const std::filesystem::path& file);
 // The config in a run directory; nothing if there is none or if it is not a directory.
 std::optional<store::RunConfig> config_of_run(const std::filesystem::path& run);
 
-}  // namespace lockstep::app
+}  // namespace lockstep::runs

@@ -1,4 +1,4 @@
-#include "row_file.h"
+#include "runs/row_file.h"
 
 #include <csignal>
 #include <fstream>
@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 
-namespace lockstep::app {
+namespace lockstep::runs {
 namespace {
 
 namespace fs = std::filesystem;
@@ -118,4 +118,4 @@ TEST_F(RowFileTest, NeverTakesOverAFile) {
 }
 
 }  // namespace
-}  // namespace lockstep::app
+}  // namespace lockstep::runs

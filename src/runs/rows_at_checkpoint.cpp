@@ -1,4 +1,4 @@
-#include "rows_at_checkpoint.h"
+#include "runs/rows_at_checkpoint.h"
 
 #include <algorithm>
 #include <optional>
@@ -9,13 +9,13 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "kept_rows.h"
 #include "report/metrics_jsonl.h"
 #include "report/results_csv.h"
+#include "runs/kept_rows.h"
+#include "runs/weights_file.h"
 #include "store/hash_record.h"
-#include "weights_file.h"
 
-namespace lockstep::app {
+namespace lockstep::runs {
 namespace {
 
 namespace fs = std::filesystem;
@@ -110,4 +110,4 @@ std::string bring_rows_to(const train::TrainState& state, const fs::path& run, c
                      run.string(), fmt::join(missing, "; "));
 }
 
-}  // namespace lockstep::app
+}  // namespace lockstep::runs

@@ -8,7 +8,7 @@
 
 #include "train/trainer.h"
 
-namespace lockstep::app {
+namespace lockstep::runs {
 
 struct RowsAtCheckpoint {
   std::vector<std::string> tensors;  // of the model, by name
@@ -21,4 +21,4 @@ struct RowsAtCheckpoint {
 std::string bring_rows_to(const train::TrainState& state, const std::filesystem::path& run,
                           const RowsAtCheckpoint& rows);
 
-}  // namespace lockstep::app
+}  // namespace lockstep::runs

@@ -8,7 +8,7 @@
 #include "store/hash_record.h"
 #include "train/observer.h"
 
-namespace lockstep::app {
+namespace lockstep::runs {
 
 class HashRows final : public train::Observer {
  public:
@@ -41,4 +41,4 @@ class HashRows final : public train::Observer {
   const bool header_;
 };
 
-}  // namespace lockstep::app
+}  // namespace lockstep::runs

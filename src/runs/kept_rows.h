@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace lockstep::app {
+namespace lockstep::runs {
 
 struct KeptRows {
   std::string rows;  // with their ends
@@ -38,4 +38,4 @@ struct MetricRow {
 };
 std::optional<MetricRow> metric_of(std::string_view json_row);
 
-}  // namespace lockstep::app
+}  // namespace lockstep::runs

@@ -1,4 +1,4 @@
-#include "kept_rows.h"
+#include "runs/kept_rows.h"
 
 #include <charconv>
 #include <limits>
@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/file_reader.h"
 
-namespace lockstep::app {
+namespace lockstep::runs {
 namespace {
 
 // The number before the first comma; nothing for a header.
@@ -81,4 +81,4 @@ bool is_hash_until(std::string_view csv_row, std::int64_t last_step) {
   return is_header_or_until(csv_row, "step", last_step);
 }
 
-}  // namespace lockstep::app
+}  // namespace lockstep::runs

@@ -8,7 +8,7 @@
 #include "store/tensor_file.h"
 #include "train/job.h"
 
-namespace lockstep::app {
+namespace lockstep::runs {
 
 constexpr const char* kWeightsFile = "weights.safetensors";
 constexpr const char* kConfigFile = "config.toml";
@@ -27,4 +27,4 @@ store::TensorFile weights_file(const model::Model& model, const store::RunConfig
 // What people are told, on a line of its own, of a file that holds no hash of its weights.
 std::string unvouched_text(const std::filesystem::path& path);
 
-}  // namespace lockstep::app
+}  // namespace lockstep::runs

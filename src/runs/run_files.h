@@ -1,5 +1,5 @@
 // The run directory while a run fills it: config.toml, results.csv, metrics.jsonl, hashes.csv and
-// checkpoints/, then weights.safetensors and curve.svg; and the progress on stderr beside them.
+// checkpoints/, then weights.safetensors and curve.svg.
 #pragma once
 #include <filesystem>
 #include <memory>
@@ -11,14 +11,16 @@
 #include "store/run_directory.h"
 #include "train/trainer.h"
 
-namespace lockstep::app {
+namespace lockstep::runs {
 
 constexpr const char* kRunsDirectory = "runs";
 
 struct RunFilesOptions {
   std::optional<std::filesystem::path> out = {};  // make this one, else the next free runs/MODEL-N
   bool record = true;                             // keep hashes.csv
-  bool progress = true;                           // show it on stderr
+  // Others who are told, beside the files. They live as long as RunFiles, and are told of the epochs before
+  // the run was taken up again as if they had been there.
+  std::vector<train::Observer*> drawings = {};
 };
 
 class RunFiles {
@@ -27,8 +29,7 @@ class RunFiles {
   // the path that cannot be written.
   RunFiles(const RunFilesOptions& options, const model::Model& model, store::RunConfig config);
 
-  // Goes on in a run. Its rows end where its state stands; stderr is told of rows that were missing before.
-  // config.toml becomes this one.
+  // Goes on in a run. Its rows end where its state stands; config.toml becomes this one.
   struct Taken {
     std::filesystem::path run;
     std::unique_ptr<store::RunLock> lock;
@@ -39,7 +40,13 @@ class RunFiles {
   RunFiles(const RunFiles&) = delete;
   RunFiles& operator=(const RunFiles&) = delete;
 
-  // They live as long as this.
+  const std::filesystem::path& directory() const { return directory_; }
+
+  // A line with its end that says which rows of a run that was taken up again were missing; empty if none
+  // was.
+  const std::string& missing_rows() const { return missing_rows_; }
+
+  // The files', which live as long as this, and the drawings.
   std::vector<train::Observer*> observers();
 
   // Rows are safe on disk first, so that none is missing up to where a checkpoint stands, also after a loss
@@ -54,10 +61,10 @@ class RunFiles {
 
   const model::Model model_;
   const store::RunConfig config_;
-  const bool shows_progress_;
   const std::filesystem::path directory_;
   const std::unique_ptr<store::RunLock> lock_;
+  std::string missing_rows_;
   std::unique_ptr<Reports> reports_;
 };
 
-}  // namespace lockstep::app
+}  // namespace lockstep::runs

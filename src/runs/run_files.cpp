@@ -1,27 +1,22 @@
-#include "run_files.h"
+#include "runs/run_files.h"
 
-#include <chrono>
-#include <iostream>
 #include <sstream>
 #include <utility>
 
 #include "base/atomic_file.h"
-#include "environment.h"
-#include "hash_rows.h"
 #include "report/curve_svg.h"
 #include "report/metrics_jsonl.h"
-#include "report/progress.h"
 #include "report/results_csv.h"
-#include "row_file.h"
-#include "rows_at_checkpoint.h"
+#include "runs/hash_rows.h"
+#include "runs/row_file.h"
+#include "runs/rows_at_checkpoint.h"
+#include "runs/weights_file.h"
 #include "store/checkpoint.h"
 #include "store/run_directory.h"
 #include "store/tensor_file.h"
-#include "timing.h"
 #include "train/checkpoint.h"
-#include "weights_file.h"
 
-namespace lockstep::app {
+namespace lockstep::runs {
 namespace {
 
 namespace fs = std::filesystem;
@@ -56,6 +51,11 @@ class Replay final : public train::Observer {
   const std::vector<train::Observer*> drawings_;
 };
 
+std::vector<train::Observer*> with(std::vector<train::Observer*> all, train::Observer& one) {
+  all.push_back(&one);
+  return all;
+}
+
 RowFile::Begin begin_of(const fs::path& file) {
   return fs::exists(file) ? RowFile::Begin::after_existing_rows : RowFile::Begin::new_file;
 }
@@ -69,7 +69,7 @@ std::vector<std::string> parameter_names(const model::Model& model) {
 }  // namespace
 
 struct RunFiles::Reports {
-  Reports(const fs::path& directory, const model::Model& model, bool record)
+  Reports(const fs::path& directory, const model::Model& model, const RunFilesOptions& options)
       : csv_begins(fs::exists(directory / kResultsFile) ? report::ResultsCsv::Begin::after_existing_rows
                                                         : report::ResultsCsv::Begin::with_header),
         csv_file(directory / kResultsFile, begin_of(directory / kResultsFile)),
@@ -77,9 +77,9 @@ struct RunFiles::Reports {
         csv(csv_file, (directory / kResultsFile).string(), csv_begins),
         jsonl(jsonl_file, (directory / kMetricsFile).string()),
         curve(curve_text, (directory / "curve.svg").string()),
-        progress(std::cerr, progress_options(), seconds_now),
-        replay({&curve, &progress}) {
-    if (!record) return;
+        drawings(options.drawings),
+        replay(with(options.drawings, curve)) {
+    if (!options.record) return;
     // A run that begins to record when it is taken up again has the rows from there on.
     const fs::path path = directory / kHashesFile;
     const bool header = !fs::exists(path);
@@ -95,41 +95,36 @@ struct RunFiles::Reports {
   report::MetricsJsonl jsonl;
   std::unique_ptr<HashRows> hashes;
   report::CurveSvg curve;
-  report::Progress progress;
+  const std::vector<train::Observer*> drawings;
   Replay replay;
 };
 
 RunFiles::RunFiles(const RunFilesOptions& options, const model::Model& model, store::RunConfig config)
     : model_(model),
       config_(std::move(config)),
-      shows_progress_(options.progress),
       directory_(make_run_directory(options.out, config_)),
       lock_(std::make_unique<store::RunLock>(directory_)) {
   write_config(directory_, config_);
-  reports_ = std::make_unique<Reports>(directory_, model_, options.record);
+  reports_ = std::make_unique<Reports>(directory_, model_, options);
 }
 
 RunFiles::RunFiles(Taken taken, const RunFilesOptions& options, const model::Model& model,
                    store::RunConfig config)
-    : model_(model),
-      config_(std::move(config)),
-      shows_progress_(options.progress),
-      directory_(taken.run),
-      lock_(std::move(taken.lock)) {
+    : model_(model), config_(std::move(config)), directory_(taken.run), lock_(std::move(taken.lock)) {
   const train::TrainState& state = taken.state;
   const fs::path& run = directory_;
   store::remove_leftovers(run);
-  std::cerr << bring_rows_to(state, run, {parameter_names(model_), options.record});
+  missing_rows_ = bring_rows_to(state, run, {parameter_names(model_), options.record});
   write_file_atomically(run / kConfigFile, store::to_toml(config_));
-  reports_ = std::make_unique<Reports>(directory_, model_, options.record);
+  reports_ = std::make_unique<Reports>(directory_, model_, options);
 }
 
 RunFiles::~RunFiles() = default;
 
 std::vector<train::Observer*> RunFiles::observers() {
-  std::vector<train::Observer*> all{&reports_->csv, &reports_->jsonl, &reports_->curve, &reports_->progress,
-                                    &reports_->replay};
-  if (!shows_progress_) std::erase(all, &reports_->progress);
+  std::vector<train::Observer*> all{&reports_->csv, &reports_->jsonl, &reports_->curve};
+  all.insert(all.end(), reports_->drawings.begin(), reports_->drawings.end());
+  all.push_back(&reports_->replay);
   if (reports_->hashes) all.push_back(reports_->hashes.get());
   return all;
 }
@@ -157,4 +152,4 @@ train::RunEnd RunFiles::finish(const train::TrainResult& result, const std::vect
   return end;
 }
 
-}  // namespace lockstep::app
+}  // namespace lockstep::runs

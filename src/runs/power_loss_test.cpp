@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "model/zoo.h"
-#include "run_files.h"
+#include "runs/run_files.h"
 #include "store/checkpoint.h"
 #include "train/checkpoint.h"
 
-namespace lockstep::app {
+namespace lockstep::runs {
 namespace {
 
 namespace fs = std::filesystem;
@@ -171,24 +171,24 @@ void note_rename(const char* to) {
   if (noting != nullptr) noting->after_rename(to);
 }
 
-}  // namespace lockstep::app
+}  // namespace lockstep::runs
 
 // These stand before the C library's functions of the same names in this program.
 
 extern "C" int fsync(int descriptor) {
   const auto result = static_cast<int>(::syscall(SYS_fsync, descriptor));
-  if (result == 0) lockstep::app::note_flush(descriptor);
+  if (result == 0) lockstep::runs::note_flush(descriptor);
   return result;
 }
 
 extern "C" int fdatasync(int descriptor) {
   const auto result = static_cast<int>(::syscall(SYS_fdatasync, descriptor));
-  if (result == 0) lockstep::app::note_flush(descriptor);
+  if (result == 0) lockstep::runs::note_flush(descriptor);
   return result;
 }
 
 extern "C" int rename(const char* from, const char* to) noexcept {
   const auto result = static_cast<int>(::syscall(SYS_rename, from, to));
-  if (result == 0) lockstep::app::note_rename(to);
+  if (result == 0) lockstep::runs::note_rename(to);
   return result;
 }

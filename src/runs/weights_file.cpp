@@ -1,11 +1,11 @@
-#include "weights_file.h"
+#include "runs/weights_file.h"
 
 #include <fmt/format.h>
 
 #include "arithmetic/convolution_rule.h"
 #include "train/stored_weights.h"
 
-namespace lockstep::app {
+namespace lockstep::runs {
 std::filesystem::path file_of(const std::filesystem::path& run_or_file, const char* name) {
   std::error_code ignored;  // what cannot be looked at fails when it is opened
   return std::filesystem::is_directory(run_or_file, ignored) ? run_or_file / name : run_or_file;
@@ -30,4 +30,4 @@ std::string unvouched_text(const std::filesystem::path& path) {
   return fmt::format("{}: the file holds no hash of its weights; nothing vouches for them\n", path.string());
 }
 
-}  // namespace lockstep::app
+}  // namespace lockstep::runs

@@ -1,4 +1,4 @@
-#include "row_file.h"
+#include "runs/row_file.h"
 
 #include <cerrno>
 #include <string_view>
@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "report/written.h"
 
-namespace lockstep::app {
+namespace lockstep::runs {
 
 RowFile::RowFile(const std::filesystem::path& path, Begin begin)
     : std::ostream(nullptr),
@@ -88,4 +88,4 @@ int RowFile::Rows::sync() {
   return 0;
 }
 
-}  // namespace lockstep::app
+}  // namespace lockstep::runs

@@ -1,11 +1,11 @@
-#include "run_config_file.h"
+#include "runs/run_config_file.h"
 
 #include <string_view>
 
 #include "base/file_reader.h"
-#include "weights_file.h"
+#include "runs/weights_file.h"
 
-namespace lockstep::app {
+namespace lockstep::runs {
 namespace {
 
 constexpr std::size_t kMaxBytes = 1 << 20;  // a config has a few hundred
@@ -24,4 +24,4 @@ std::optional<store::RunConfig> config_of_run(const std::filesystem::path& run) 
   return read_config(file);
 }
 
-}  // namespace lockstep::app
+}  // namespace lockstep::runs

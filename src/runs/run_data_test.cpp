@@ -1,11 +1,11 @@
-#include "run_data.h"
+#include "runs/run_data.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "base/refusal_for_test.h"
 
-namespace lockstep::app {
+namespace lockstep::runs {
 namespace {
 
 data::Dataset constant(std::size_t count) {
@@ -33,7 +33,7 @@ TEST(RunData, OfEqualBytesAndOtherSizesIsRefused) {
   expect_data(job, kData, kPlace);
   EXPECT_EQ(refusal_of(Fault::data, [&] { expect_data(job, kOther, kPlace); }),
             "here: expected 20 + 10 pictures of 1x2x2, 10 classes as config says, found 10 + 20 pictures of "
-            "1x2x2, 10 classes; say with --data DIR where they are");
+            "1x2x2, 10 classes; say with --data DIR where the right data is");
 }
 
 TEST(RunData, OfARunWithoutSizesIsComparedByItsHash) {
@@ -43,8 +43,8 @@ TEST(RunData, OfARunWithoutSizesIsComparedByItsHash) {
   job = {.data = std::string(32, 'a')};
   EXPECT_EQ(refusal_of(Fault::data, [&] { expect_data(job, kData, kPlace); }),
             "here: expected the data with hash aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa as config says, found " +
-                to_hex(data::hash_of(kData)) + "; say with --data DIR where it is");
+                to_hex(data::hash_of(kData)) + "; say with --data DIR where the right data is");
 }
 
 }  // namespace
-}  // namespace lockstep::app
+}  // namespace lockstep::runs

@@ -6,7 +6,7 @@
 #include <ostream>
 #include <sstream>
 
-namespace lockstep::app {
+namespace lockstep::runs {
 
 class RowFile final : public std::ostream {
  public:
@@ -47,4 +47,4 @@ class RowFile final : public std::ostream {
   bool name_is_safe_;  // a file that was there has been named before
 };
 
-}  // namespace lockstep::app
+}  // namespace lockstep::runs

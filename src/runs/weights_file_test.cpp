@@ -1,4 +1,4 @@
-#include "weights_file.h"
+#include "runs/weights_file.h"
 
 #include <string>
 
@@ -7,7 +7,7 @@
 #include "arithmetic/convolution_rule.h"
 #include "model/zoo.h"
 
-namespace lockstep::app {
+namespace lockstep::runs {
 namespace {
 
 store::TensorFile file_of_mlp() {
@@ -37,4 +37,4 @@ TEST(WeightsFile, SaysHowTheModelComputesConvolutions) {
 }
 
 }  // namespace
-}  // namespace lockstep::app
+}  // namespace lockstep::runs

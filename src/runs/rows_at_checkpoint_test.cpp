@@ -1,4 +1,4 @@
-#include "rows_at_checkpoint.h"
+#include "runs/rows_at_checkpoint.h"
 
 #include <algorithm>
 #include <fstream>
@@ -13,7 +13,7 @@
 #include "report/results_csv.h"
 #include "store/hash_record.h"
 
-namespace lockstep::app {
+namespace lockstep::runs {
 namespace {
 
 namespace fs = std::filesystem;
@@ -202,4 +202,4 @@ TEST_F(RowsAtCheckpointTest, AllThatIsMissingIsOneLine) {
 }
 
 }  // namespace
-}  // namespace lockstep::app
+}  // namespace lockstep::runs

@@ -1,0 +1,132 @@
+#include "api/kept_run.h"
+
+#include <algorithm>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "api/convert.h"
+#include "api/dataset_inside.h"
+#include "arithmetic/convolution_rule.h"
+#include "base/error.h"
+#include "model/text.h"
+#include "model/zoo.h"
+#include "runs/run_config_file.h"
+#include "runs/run_data.h"
+#include "train/checkpoint.h"
+
+namespace lockstep {
+inline namespace api {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_of_the_zoo(const model::Model& model) {
+  const std::vector<std::string> names = model::zoo_names();
+  return std::ranges::find(names, model.name) != names.end() &&
+         model::text_of(model::zoo_model(model.name)) == model::text_of(model);
+}
+
+std::string hash_of_layers(const model::Model& model) {
+  const std::string text = model::text_of(model);
+  return to_hex(hash128(std::as_bytes(std::span(text))));
+}
+
+// Throws unless both jobs give the same bits, but for how long they go on.
+void expect_same_job(const store::JobConfig& kept, const store::JobConfig& asked, const fs::path& run) {
+  const auto compare = [&](std::string_view option, const auto& expected, const auto& found) {
+    if (expected != found)
+      throw Error(Fault::usage, "{}: expected {} as {} says, found {}", option, expected, run.string(),
+                  found);
+  };
+  compare("model", kept.model, asked.model);
+  if (kept.layers != asked.layers)
+    throw Error(Fault::usage, "model: {} was trained with other layers of a model '{}'", run.string(),
+                kept.model);
+  compare("convolution", arithmetic::name_of(kept.convolution), arithmetic::name_of(asked.convolution));
+  compare("batch", kept.batch, asked.batch);
+  compare("lr", kept.lr, asked.lr);
+  compare("momentum", kept.momentum, asked.momentum);
+  compare("seed", kept.seed, asked.seed);
+  if (!asked.load.empty()) compare("start: the hash of the weights", kept.load, asked.load);
+}
+
+}  // namespace
+
+store::RunConfig config_of(const TrainOptions& options, const train::Job& job) {
+  const Dataset::Inside& data = options.data.inside();
+  return {
+      .job = {.model = job.model.name,
+              .layers = is_of_the_zoo(job.model) ? "" : hash_of_layers(job.model),
+              .data = to_hex(data::hash_of(data.split)),
+              .data_sizes = train::sizes_of(data.split),
+              .seed = job.seed,
+              .batch = options.batch,
+              .lr = job.learning_rate,
+              .momentum = job.momentum,
+              .epochs = job.epochs,
+              .convolution = job.model.convolution,
+              .load = options.start ? to_hex(train::hash_of(to_inside(*options.start, job.model))) : ""},
+      .machine = {
+          .shares = options.shares,
+          .threads = options.threads,
+          .exchange = options.exchange.empty() ? store::MachineConfig{}.exchange : options.exchange,
+          .shard_optimizer = options.shard_optimizer,
+          .timeout = options.timeout,
+          .data_directory = data.directory.empty() ? "" : runs::kept_data_directory(data.directory, "data")}};
+}
+
+KeptRun::KeptRun(const TrainOptions& options, const train::Job& job)
+    : directory_(options.run), model_(job.model), record_(options.record), config_(config_of(options, job)) {
+  std::error_code ignored;  // what cannot be looked at fails when it is opened
+  const bool resumes = options.begin == Begin::resume ||
+                       (options.begin == Begin::resume_or_anew && fs::exists(directory_, ignored));
+  if (!resumes) {
+    store::expect_new_directory(directory_);
+    return;
+  }
+  // Checkpoints of another job would seem damaged.
+  if (const auto config = runs::config_of_run(directory_))
+    expect_same_job(config->job, config_.job, directory_);
+  taken_ = runs::take_up(directory_,
+                         [&](const store::JobConfig& kept) { return train::tensors_of(model_, kept); });
+  store::JobConfig kept = taken_->found.checkpoint.config.job;
+  expect_same_job(kept, config_.job, directory_);
+  runs::expect_data(kept, options.data.inside().split,
+                    {.directory = "data",
+                     .said_by = taken_->found.file.string(),
+                     .remedy = "give the data that the run was trained on"});
+  runs::expect_epochs_left(*taken_, job.epochs, "epochs");
+  config_.job.load = kept.load;
+}
+
+std::optional<train::TrainState> KeptRun::state() const {
+  if (!taken_) return std::nullopt;
+  return train::state_of(taken_->found.checkpoint, model_, config_.job.data_sizes,
+                         taken_->found.file.string());
+}
+
+std::vector<std::string> KeptRun::open(const std::vector<std::string>& devices) {
+  config_.machine.devices = devices;
+  const runs::RunFilesOptions options{.out = directory_, .record = record_};
+  if (!taken_) {
+    files_ = std::make_unique<runs::RunFiles>(options, model_, config_);
+    return {};
+  }
+  std::vector<std::string> lines;
+  for (const store::SkippedCheckpoint& one : taken_->found.skipped) lines.push_back("skipped " + one.why);
+  const train::TrainState state = *this->state();
+  files_ = std::make_unique<runs::RunFiles>(runs::RunFiles::Taken{directory_, std::move(taken_->lock), state},
+                                            options, model_, config_);
+  for (const fs::path& kept : store::set_aside(taken_->found.skipped))
+    lines.push_back("kept the skipped checkpoint as " + kept.string());
+  std::string missing = files_->missing_rows();
+  if (!missing.empty()) {
+    missing.pop_back();  // its end
+    lines.push_back(missing);
+  }
+  return lines;
+}
+
+}  // namespace api
+}  // namespace lockstep

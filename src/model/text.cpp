@@ -1,0 +1,60 @@
+#include "model/text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace lockstep::model {
+namespace {
+
+struct InitialWords {
+  std::string operator()(const Normal& normal) const { return fmt::format("normal {}", normal.sigma); }
+  std::string operator()(const KaimingUniform&) const { return "kaiming"; }
+  std::string operator()(const XavierUniform&) const { return "xavier"; }
+  std::string operator()(const Constant& constant) const {
+    return fmt::format("constant {}", constant.value);
+  }
+};
+
+std::string initial_words(const std::optional<InitialValues>& weight,
+                          const std::optional<InitialValues>& bias) {
+  const auto words = [](const std::optional<InitialValues>& values) {
+    return values ? std::visit(InitialWords{}, *values) : "usual";
+  };
+  return fmt::format("weight {}, bias {}", words(weight), words(bias));
+}
+
+template <class Pool>
+std::string pool_words(std::string_view kind, const Pool& pool) {
+  return fmt::format("{} pool {}, stride {}, padding {}", kind, to_string(pool.window),
+                     to_string(pool.stride), to_string(pool.padding));
+}
+
+struct KindWords {
+  std::string operator()(const Conv2d& conv) const {
+    return fmt::format("convolution {} of {}, stride {}, padding {}, {}", conv.out_channels,
+                       to_string(conv.kernel), to_string(conv.stride), to_string(conv.padding),
+                       initial_words(conv.initial_weight, conv.initial_bias));
+  }
+  std::string operator()(const Linear& linear) const {
+    return fmt::format("linear {}, {}", linear.out_units,
+                       initial_words(linear.initial_weight, linear.initial_bias));
+  }
+  std::string operator()(const Relu&) const { return "relu"; }
+  std::string operator()(const AvgPool& pool) const { return pool_words("average", pool); }
+  std::string operator()(const MaxPool& pool) const { return pool_words("maximum", pool); }
+  std::string operator()(const Flatten&) const { return "flatten"; }
+  std::string operator()(const Add&) const { return "add"; }
+};
+
+}  // namespace
+
+std::string text_of(const Model& model) {
+  const std::vector<std::vector<int>> inputs = inputs_of(model);
+  std::string text = fmt::format("input {}, usual weights normal {}\n", to_string(model.input), model.sigma);
+  for (std::size_t i = 0; i < model.layers.size(); ++i)
+    text += fmt::format("{} of {}: {}\n", model.layers[i].name, fmt::join(inputs[i], ", "),
+                        std::visit(KindWords{}, model.layers[i].kind));
+  return text;
+}
+
+}  // namespace lockstep::model

@@ -1,0 +1,53 @@
+#include "model/text.h"
+
+#include <gtest/gtest.h>
+
+#include "model/zoo.h"
+
+namespace lockstep::model {
+namespace {
+
+Model small() {
+  return {.name = "small",
+          .input = {1, 8, 8},
+          .layers = {{"conv1", Conv2d{2, {3, 3}, {1, 1}, {1, 1}}},
+                     {"relu1", Relu{}},
+                     {"add1", Add{}, {"relu1", "conv1"}},
+                     {"pool1", MaxPool{{2, 2}, {2, 2}}},
+                     {"flatten1", Flatten{}},
+                     {"linear1", Linear{3}}}};
+}
+
+TEST(ModelText, SaysWhatEveryLayerIsAndTakes) {
+  EXPECT_EQ(text_of(small()),
+            "input 1x8x8, usual weights normal 0.01\n"
+            "conv1 of 0: convolution 2 of 3x3, stride 1x1, padding 1x1, weight usual, bias usual\n"
+            "relu1 of 1: relu\n"
+            "add1 of 2, 1: add\n"
+            "pool1 of 3: maximum pool 2x2, stride 2x2, padding 0x0\n"
+            "flatten1 of 4: flatten\n"
+            "linear1 of 5: linear 3, weight usual, bias usual\n");
+}
+
+TEST(ModelText, DiffersWhereTheBitsWould) {
+  const std::string usual = text_of(small());
+  std::vector<Model> others(6, small());
+  others[0].sigma = 0.02;
+  others[1].input = {1, 9, 9};
+  others[2].layers[0].name = "first";
+  others[2].layers[2].inputs[1] = "first";
+  std::get<Conv2d>(others[3].layers[0].kind).initial_bias = Constant{0.1f};
+  std::get<Linear>(others[4].layers[5].kind).initial_weight = KaimingUniform{};
+  others[5].layers[3].kind = AvgPool{{2, 2}, {2, 2}};
+  for (const Model& other : others) EXPECT_NE(text_of(other), usual);
+}
+
+TEST(ModelText, IsTheSameForTheOrderThatIsUsualAndTheOneThatIsSaid) {
+  Model said = small();
+  said.layers[1].inputs = {"conv1"};
+  said.name = "another";
+  EXPECT_EQ(text_of(said), text_of(small()));
+}
+
+}  // namespace
+}  // namespace lockstep::model

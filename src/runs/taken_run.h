@@ -1,0 +1,24 @@
+// A run that is taken up again.
+#pragma once
+#include <filesystem>
+#include <memory>
+
+#include "store/checkpoint.h"
+#include "store/run_directory.h"
+
+namespace lockstep::runs {
+
+struct TakenRun {
+  std::filesystem::path run;
+  std::unique_ptr<store::RunLock> lock;
+  store::FoundCheckpoint found;  // the newest checkpoint that verifies
+};
+
+// Locks the run before its files are read. Throws Error(usage) if another program has it, Error(data) if it
+// is no run or none of its checkpoints verifies.
+TakenRun take_up(const std::filesystem::path& run, const store::TensorsOf& tensors_of);
+
+// Throws Error(usage) that begins with `option` if the run has begun more epochs than that.
+void expect_epochs_left(const TakenRun& taken, int epochs, std::string_view option);
+
+}  // namespace lockstep::runs
