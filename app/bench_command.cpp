@@ -170,7 +170,7 @@ class BenchCommand final : public Command {
   std::string devices_ = "cpu:0";
   Devices crews_;
   std::optional<std::vector<double>> shares_;
-  std::vector<int> threads_ = {0};  // 0: nobody says
+  std::vector<int> threads_ = {0};  // 0: not given
   std::optional<arithmetic::ConvolutionRule> convolution_;
   double seconds_ = 3;
   bool step_only_ = false, scaling_ = false, json_ = false;

@@ -54,7 +54,7 @@ class Devices {
   std::unique_ptr<inventory::Inventory> inventory_;
 };
 
-// Compute threads of each of these devices, if nobody says; 0 if some are not CPU devices, where it depends
+// Compute threads of each of these devices, if none are given; 0 if some are not CPU devices, where it depends
 // on how many of them compute on the cores.
 int default_threads(const std::vector<std::string>& devices);
 

@@ -20,13 +20,13 @@ namespace lockstep {
 
 using GpuDevices = std::vector<std::unique_ptr<device::Device>>;
 
-// What is left out is said: whoever looks at a run for skipped tests looks for these words.
+// What is left out is said: tests/skipped.py looks for these words.
 inline GpuDevices without(const char* kind, const std::string& why) {
   std::cout << "Without " << kind << ": " << why << std::endl;
   return {};
 }
 
-// As they are made for everybody, of one thread each: on a CPU a work-item holds a pack.
+// As a user gets them, of one thread each: on a CPU a work-item holds a pack.
 inline GpuDevices make_opencl_devices() {
   constexpr int kMost = 2;
   inventory::Inventory inventory({.cache = device::kernels_for_test()});
@@ -72,7 +72,7 @@ struct GpuKind {
   GpuDevices devices;
 };
 
-// To be emptied before the program ends: when drivers of GPUs end with it, nobody knows what is still there.
+// To be emptied before the program ends: when drivers of GPUs end with it, it is not known what is still there.
 inline std::array<GpuKind, 3>& gpu_kinds() {
   static std::array<GpuKind, 3> kinds{GpuKind{"opencl", make_opencl_devices()},
                                       GpuKind{"opencl in lanes", make_opencl_lane_devices()},

@@ -11,7 +11,7 @@ enum class Fault {
   usage = 2,         // the call, a name, a model
   data = 3,          // a data file or a stored file
   device = 4,        // a device or the host
-  diverged = 5,      // the training left the numbers
+  diverged = 5,      // a number of the training is NaN or infinite
   verification = 6,  // bits that should be equal are not
 };
 

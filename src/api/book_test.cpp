@@ -90,7 +90,7 @@ TEST(BookAllreduce, WorksBetweenCpuAndOpenClDevices) {
   EXPECT_THAT(one[0].values, SameBits(std::vector<float>{2, 4}));
 }
 
-// A finished sum is +0, also where nothing but -0 was added.
+// A finished sum is +0, also where only -0 was added.
 TEST(BookAllreduce, GivesPlusZeroOnCpuAndOpenClDevices) {
   inventory::Inventory inventory;
   if (std::ranges::none_of(inventory.listed(), &inventory::Listed::on_cores))

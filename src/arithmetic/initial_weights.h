@@ -1,4 +1,4 @@
-// The weights a parameter starts with: the same for the same seed and name, whoever fills them.
+// The weights a parameter starts with: the same for the same seed and name on any device.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -92,7 +92,7 @@ TEST(PackTree, ScheduleLeavesTheCoverOnTheStack) {
 }
 
 // Three holders with every pair of cuts.
-TEST(PackTree, PairsFinishTheTreeWhoeverHoldsThePacks) {
+TEST(PackTree, PairsFinishTheTreeHoweverPacksAreDealt) {
   int differs_from_chain = 0;
   for (int packs = 1; packs <= kMostPacks; ++packs) {
     const float expected = sum_of({0, packs});

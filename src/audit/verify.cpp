@@ -76,7 +76,7 @@ class Verification {
     result.difference = {stepper.steps(), device, runner.crew().device(device).name(), *element};
   }
 
-  // What the first setting has after so many steps: by running it again, not by keeping copies.
+  // What the first setting has after that number of steps: by running it again, not by keeping copies.
   run::Weights state_after(std::int64_t steps) const {
     const Setting& first = options_.settings.front();
     const std::unique_ptr<run::Crew> crew = options_.make_crew(first.devices, first.threads);

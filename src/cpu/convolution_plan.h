@@ -41,7 +41,7 @@ class ConvolutionPlan {
     int packs = 1;         // one behind the other, input and output
     Laps* laps = nullptr;  // of a fast convolution: its phases are added here
   };
-  // Requires: scratch of scratch_floats(), used by nobody else meanwhile.
+  // Requires: scratch of scratch_floats(), for this call alone.
   virtual void run(const Operands& operands, float* scratch) const = 0;
 };
 

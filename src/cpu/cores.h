@@ -12,7 +12,7 @@ int usable_cores();
 // How many threads each of `devices` devices gets: `wanted`, or with 0 the usable cores divided among them.
 int threads_of_each(int devices, int wanted);
 
-// Do so many threads have to share cores?
+// Do these threads have to share cores?
 bool share_cores(int devices, int threads);
 
 // The machine as hwloc sees it, restricted to what this process may use. May be shared by threads.

@@ -22,7 +22,7 @@ class PrepareStep : public Step {
       : arena_(context.arena), from_(i.inputs[0]), to_(i.outputs[0]) {
     const auto found = context.plans.weights.find(to_);
     if (found != context.plans.weights.end() && !found->second->canonical())
-      plan_ = found->second;  // else nobody reads it, or what it reads is the parameter
+      plan_ = found->second;  // else nothing reads it, or what it reads is the parameter
   }
   void run(const Work& work) const override {
     if (plan_)

@@ -1,4 +1,4 @@
-// Where the time of a fast convolution goes, for whoever measures it.
+// Where the time of a fast convolution goes, for benches.
 #pragma once
 #include <chrono>
 

@@ -24,7 +24,7 @@ struct TileSize {
 // multiply-adds and two loads a cycle, four cycles of latency.
 TileSize choose_tile(const Kernels& kernels, int channels, int width);
 
-// The most channels a tile of so many positions can have.
+// The most channels that a tile of these positions can have.
 int most_tile_channels(const Kernels& kernels, int positions);
 
 // Bytes of input that a gather should come back to while they are in cache. With 32 registers a tile has

@@ -1,4 +1,4 @@
-// A convolution with short chains, its relu and its 2x2 average pool as window jobs: nothing but the pooled
+// A convolution with short chains, its relu and its 2x2 average pool as window jobs: only the pooled
 // output and the mask is stored. Plain code; all vector work goes through Kernels.
 #pragma once
 #include <cstdint>

@@ -117,7 +117,7 @@ TEST(DeviceList, TheMachineIsAskedForItsGpusOnlyWhereTheyMatter) {
   EXPECT_EQ(machine.asked, 1);
 }
 
-// Whoever names a GPU that this machine does not have gets one exit code, however the GPU is named.
+// A GPU that this machine does not have gives one exit code, however the GPU is named.
 TEST(DeviceList, AGpuThatIsNotThereIsTheMachinesFault) {
   for (const char* text : {"gpu", "gpu:0", "2xgpu", "cpu:0,gpu:1"})
     EXPECT_THAT(refusal_of(Fault::device, [=] { parse_device_list(text); }),

@@ -59,7 +59,7 @@ struct Facts {
   bool gpu = false;  // or a CPU, or something else, that speaks the same language
 };
 
-// What was asked of a driver, for whoever measures.
+// What was asked of a driver, for tests and benches.
 struct Counters {
   std::int64_t launches = 0, waits = 0;
 };
@@ -79,7 +79,7 @@ class Driver {
   virtual const Facts& facts() const = 0;
   virtual const Style& style() const = 0;
 
-  // Bytes that nobody has taken yet, as far as the driver knows; other programs use a device, too.
+  // Bytes that are free, as far as the driver knows; other programs use a device, too.
   virtual std::size_t free_memory() const = 0;
   virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
   // A part of memory that must outlive it; `offset` is a multiple of kPartAlignment.

@@ -57,7 +57,7 @@ bool try_to_keep(const std::filesystem::path& path, std::string_view text) {
 }
 
 std::optional<std::string> kept_text(const std::filesystem::path& path, std::size_t most_bytes) {
-  // Where the directory is to be trusted, nobody else can put another file there between these looks.
+  // Where the directory is to be trusted, no other user can put another file there between these looks.
   if (!problem_with_existing(path.parent_path()).empty()) return std::nullopt;
   struct stat facts {};
   if (::lstat(path.c_str(), &facts) != 0 || !S_ISREG(facts.st_mode) || !distrust(facts).empty())

@@ -5,7 +5,7 @@
 
 namespace lockstep::gpu {
 
-// Handles point to types that nobody defines: a test says which of ours stands for which of theirs.
+// Handles point to types that are never defined: a test says which of ours stands for which of theirs.
 template <class Ours, class Theirs>
 inline constexpr bool kSameHandle = std::is_same_v<Ours, Theirs>;
 

@@ -15,7 +15,7 @@ struct Style {
 
   bool operator==(const Style&) const = default;
 
-  // Work-items for so many packs' work, or for so many floats of a kernel that takes them by 16.
+  // Work-items for the work of `count` packs, or for `floats` of a kernel that takes them by 16.
   std::size_t items(std::size_t count) const { return pack_per_item ? count : count * kLanes; }
   std::size_t items_for_floats(std::size_t floats) const { return items((floats + kLanes - 1) / kLanes); }
 
@@ -25,7 +25,7 @@ struct Style {
 
 // For GPUs.
 inline constexpr Style kLaneStyle{};
-// For OpenCL on a CPU whose vectors have so many floats.
+// For OpenCL on a CPU whose vectors have that number of floats.
 constexpr Style pack_style(int vector_floats) {
   return vector_floats >= 16 ? Style{true, 1, 10, 2, 5, 5, 13, 2} : Style{true, 1, 5, 1, 2, 3, 6, 1};
 }

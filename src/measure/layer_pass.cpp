@@ -24,7 +24,7 @@ using Numbers = AlignedBuffer<float>;
 constexpr const char* kLayer = "layer";
 constexpr int kMostPacks = 4;  // as many as a step gives a layer at once
 
-// The layer's own instructions, of a training step. What stands before it has parameters, too: else nobody
+// The layer's own instructions, of a training step. What stands before it has parameters, too: else nothing
 // would want its input gradient.
 program::Program program_of(const LayerShape& s, arithmetic::ConvolutionRule rule) {
   const model::Model around{
@@ -113,7 +113,7 @@ struct GradientNumbers {
         weight_sums(c.weights()),
         bias_sums(static_cast<std::size_t>(c.output.channels)) {}
 
-  // In a step the sum of a pack meets one other: so many joins have all packs but one.
+  // In a step the sum of a pack meets one other: there is one join fewer than packs.
   static JoinTarget joined(Numbers& sums) {
     JoinTarget target;
     target.joins = 1;

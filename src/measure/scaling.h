@@ -1,5 +1,5 @@
 // What sharing costs, and what devices cost. The most that n cores can do is n independent runs of one
-// thread, each bound to a core of its own: they share nothing but the machine. Against them stand one device
+// thread, each bound to a core of its own: they share only the machine. Against them stand one device
 // of n threads, n devices of one thread, and far more devices than there are cores.
 #pragma once
 #include <string>

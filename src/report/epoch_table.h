@@ -7,7 +7,7 @@
 
 namespace lockstep::report {
 
-// Columns of the table of a run that has so many epochs in all.
+// Columns of the table of a run with that number of epochs.
 int epoch_table_width(int epochs);
 
 // A heading and a line for each of `shown`, none wider than epoch_table_width(epochs), each ended by a

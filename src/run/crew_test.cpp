@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 
 constexpr int kDevices = 3, kBatch = 48;
-constexpr auto kNever = std::chrono::hours(1);  // whoever waits that long, does not end this test
+constexpr auto kNever = std::chrono::hours(1);  // a test that waits that long never ends
 
 model::Model small_model() {
   return {"small",

@@ -237,7 +237,7 @@ TEST(DataParallel, NoReplicaIsAnAliasOfAnother) {
   EXPECT_NE(runner.download(1), before);
 }
 
-// Whoever looked at a device's own memory before the step finds the new numbers in it: nothing was put in
+// A pointer into a device's own memory from before the step finds the new numbers in it: nothing was put in
 // another place.
 TEST(DataParallel, AStepWritesTheReplicasOwnMemory) {
   const Weights expected =

@@ -7,7 +7,7 @@
 namespace lockstep::run {
 namespace {
 
-constexpr std::size_t kSmallShare = 256;  // small parameters are at most one number in so many
+constexpr std::size_t kSmallShare = 256;  // small parameters are at most one number in this many
 
 // Steps until a part has its turn again. Many devices share cores, so that their looks add up.
 std::int64_t turns(int devices) { return Replicas::kParts * std::max(1, devices / 4); }

@@ -43,7 +43,7 @@ train::EpochReport epoch_report(int epoch) {
           .test_loss = 0.1f * static_cast<float>(epoch)};
 }
 
-// A state after so many steps, two of which are an epoch.
+// A state after `step` steps, two of which are an epoch.
 train::TrainState state_after(std::int64_t step) {
   const train::Weights weights = weights_after(step);
   train::TrainState state{.tensors = {{"w", weights[0]}, {"b", weights[1]}, {"w.velocity", {1, 2}}},
@@ -58,7 +58,7 @@ struct Texts {
   std::string results, metrics, hashes;
 };
 
-// The files of a run that never stopped, after so many steps.
+// The files of a run that never stopped, after `step` steps.
 Texts texts_after(std::int64_t steps) {
   std::ostringstream results, metrics;
   report::ResultsCsv csv(results, "");

@@ -18,7 +18,7 @@ constexpr std::size_t kFewest = 5;
 constexpr std::chrono::duration<double> kLongEnough{0.3};  // five steps of LeNet alone wavered by a third
 constexpr std::size_t kMost = 1000;  // of a device that has to keep on until slower ones are done
 
-// Nobody asks it for gradients, so a drill takes it for no training and spares it.
+// It gives no gradients, so a drill does not take it for a training.
 program::Program program_to_time(const model::Model& model) {
   program::Program program = program::compile_training(model);
   program.gradients.clear();

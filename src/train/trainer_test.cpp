@@ -203,7 +203,7 @@ class FullDevice final : public device::PassingDevice {
   int loaded_ = 0;
 };
 
-TEST(Trainer, ADivergingRunIsOneAlsoWhereNobodyCanLook) {
+TEST(Trainer, ADivergingRunIsOneAlsoWhereNoLookIsPossible) {
   Job job = kJob;
   job.learning_rate = 1e30f;
   const auto inner = cpu::make_cpu_device({.threads = 1});

@@ -21,7 +21,7 @@ inline Machine with_shares(Machine machine, std::vector<double> shares) {
   return machine;
 }
 
-// For an epoch of so many examples. Holds no weights yet. Requires: crew outlives it.
+// For an epoch of that number of examples. Holds no weights yet. Requires: crew outlives it.
 std::unique_ptr<run::Runner> make_training_runner(run::Crew& crew, const Job& job, const Machine& machine,
                                                   std::size_t examples);
 

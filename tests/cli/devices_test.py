@@ -23,7 +23,7 @@ def opencl_parts():
 
 
 def needs_opencl(count):
-    """A test that needs so many OpenCL devices says so where there are fewer."""
+    """A test that needs that number of OpenCL devices says so where there are fewer."""
     def decorate(test):
         @functools.wraps(test)
         def checked(self):

@@ -75,7 +75,7 @@ class ProgramTest(unittest.TestCase):
         self.assertFalse((self.folder / "runs").exists())
 
     def limited(self, memory):
-        """Options for run_program(): it gets so many bytes of address space."""
+        """Options for run_program(): it gets that number of bytes of address space."""
         return {"preexec_fn": lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory))}
 
     def assert_nothing_half_written(self):

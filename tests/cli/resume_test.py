@@ -132,7 +132,7 @@ class ResumeTest(ProgramTest):
                              "steps that are not in both records and were not compared: 3\n"))
 
     def cut_rows(self, run, name, rows):
-        """Leaves so many rows of a file, and half of the next, as a loss of power does."""
+        """Leaves the first rows of a file, and half of the next, as a loss of power does."""
         lines = (self.folder / run / name).read_text().splitlines(keepends=True)
         (self.folder / run / name).write_text("".join(lines[:rows]) + lines[rows][:9])
 

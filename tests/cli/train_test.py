@@ -15,7 +15,7 @@ HASH = re.compile(r"[0-9a-f]{32}")
 
 
 def read_terminal(screen):
-    """All of it. A terminal that nobody writes to any more ends with an error, not with nothing."""
+    """All of it. A terminal whose other end is closed ends with an error, not with nothing."""
     shown = b""
     try:
         while part := screen.read(4096):

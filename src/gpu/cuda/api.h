@@ -18,7 +18,7 @@ using Stream = struct CUstream_st*;
 using CuEvent = struct CUevent_st*;
 
 inline constexpr Result kSuccess = 0;
-// Nobody makes code of PTX: the driver has no compiler, PTX is too new for it, or it was told not to.
+// PTX cannot be compiled: the driver has no compiler, PTX is too new for it, or it was told not to.
 inline constexpr Result kJitCompilerNotFound = 221, kUnsupportedPtxVersion = 222,
                         kJitCompilationDisabled = 223;
 inline constexpr Result kPeerAccessAlreadyEnabled = 704;

@@ -229,7 +229,7 @@ class CudaDriver final : public Driver {
         kept_.end = driver_.mark(queue_, kEventDefault);
         driver_.kept_.push_back(std::move(kept_));
       } catch (const Error&) {
-        // The device is lost; whoever uses it next is told.
+        // The device is lost; its next use says so.
       }
     }
     Timed(const Timed&) = delete;

@@ -8,7 +8,7 @@
 namespace lockstep::gpu::cuda {
 
 // The device's context, the same for all who use the device. CUDA keeps for every thread which context its
-// calls mean, and a device is made on one thread and driven by another: so whoever calls CUDA says use()
+// calls mean, and a device is made on one thread and driven by another: so every caller of CUDA says use()
 // first.
 class HeldContext {
  public:

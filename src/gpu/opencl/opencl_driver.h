@@ -19,7 +19,7 @@ struct OpenClOptions {
 
 std::unique_ptr<Driver> make_opencl_driver(std::shared_ptr<const Library> library, OpenClOptions options);
 
-// Divides a device into parts of so many units each. Throws Error(device) if it cannot be divided so.
+// Divides a device into parts of `units` units each. Throws Error(device) if it cannot be divided so.
 std::vector<OwnedDevice> divide(const Library& library, const Found& found, std::span<const int> units);
 
 }  // namespace lockstep::gpu::opencl

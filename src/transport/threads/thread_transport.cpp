@@ -33,7 +33,7 @@ struct Mailbox {
   Condition bell;
   std::vector<std::deque<Note>> notes GUARDED_BY(mutex);  // by sender, not copied yet
   std::vector<std::uint64_t> arrived GUARDED_BY(mutex);   // by sender, ever
-  std::vector<std::uint64_t> needed GUARDED_BY(mutex);    // by sender: asleep until so many arrived
+  std::vector<std::uint64_t> needed GUARDED_BY(mutex);    // by sender: asleep until that number has arrived
   bool asleep GUARDED_BY(mutex) = false;
   std::atomic<std::uint64_t> changes{0};  // grows with every note: cheap to look at
 
@@ -43,7 +43,7 @@ struct Mailbox {
     }
     return true;
   }
-  // For what is no note. Whoever sleeps until notes arrive need not wake for it.
+  // For what is no note. A thread that sleeps until notes arrive need not wake for it.
   void tell_that_sends_are_done() {
     ++changes;
     bool wakes = false;

@@ -87,7 +87,7 @@ std::size_t size_of(int from, int to, int round) {
   return 1 + static_cast<std::size_t>(from * 5 + to * 3 + round) % 40;
 }
 
-// One round of everybody to everybody, with delays wherever somebody could be late.
+// One round from every rank to every rank, with delays wherever one could be late.
 class Gossip {
  public:
   Gossip(int rank, int ranks, Transport& transport)

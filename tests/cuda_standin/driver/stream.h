@@ -1,7 +1,7 @@
 // Streams, the tasks in them, and events: what is to be done, in which order.
 //
 // Every task has a number in its stream. A task may run once it is the first of its stream and all tasks it
-// names as `after` are done. An event is nothing but the number of a task in a stream.
+// names as `after` are done. An event is only the number of a task in a stream.
 #pragma once
 
 #include <chrono>

@@ -61,7 +61,7 @@ void SharedMemory::throw_read(std::uint64_t offset, std::uint64_t granule, std::
   if (writer < block_epoch_ << kThreadBits) {
     throw Problem(
         Code::launch_failed,
-        "uninitialised shared memory: thread {} reads offset {}, which nobody of its block has written",
+        "uninitialised shared memory: thread {} reads offset {}, which no thread of its block has written",
         thread, offset);
   }
   const std::uint32_t who = writer & kMany;
