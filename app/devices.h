@@ -54,8 +54,8 @@ class Devices {
   std::unique_ptr<inventory::Inventory> inventory_;
 };
 
-// Compute threads of each of these devices, if none are given; 0 if some are not CPU devices, where it depends
-// on how many of them compute on the cores.
+// Compute threads of each of these devices, if none are given; 0 if some are not CPU devices, where it
+// depends on how many of them compute on the cores.
 int default_threads(const std::vector<std::string>& devices);
 
 // What a CPU device's number means where it is above the number of `cores`, as a line for stderr; empty where

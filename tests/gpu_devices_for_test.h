@@ -72,7 +72,8 @@ struct GpuKind {
   GpuDevices devices;
 };
 
-// To be emptied before the program ends: when drivers of GPUs end with it, it is not known what is still there.
+// To be emptied before the program ends: when drivers of GPUs end with it, it is not known what is still
+// there.
 inline std::array<GpuKind, 3>& gpu_kinds() {
   static std::array<GpuKind, 3> kinds{GpuKind{"opencl", make_opencl_devices()},
                                       GpuKind{"opencl in lanes", make_opencl_lane_devices()},

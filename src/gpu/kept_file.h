@@ -19,7 +19,8 @@ std::string problem_with(const std::filesystem::path& directory);
 bool try_to_keep(const std::filesystem::path& path, std::string_view text);
 
 // What the file holds. Nothing if it is not there, larger than `most_bytes`, not to be read, or not to be
-// trusted: the file and its directory must belong to this user, and no other user may be allowed to write them.
+// trusted: the file and its directory must belong to this user, and no other user may be allowed to write
+// them.
 std::optional<std::string> kept_text(const std::filesystem::path& path, std::size_t most_bytes);
 
 }  // namespace lockstep::gpu

@@ -1,4 +1,5 @@
-// Where a number of a step is first NaN or infinite, found by running it again with every layer's output kept.
+// Where a number of a step is first NaN or infinite, found by running it again with every layer's output
+// kept.
 #pragma once
 #include <string>
 
