@@ -30,7 +30,8 @@ std::string line(int width, std::string_view number, std::string_view loss, std:
 }  // namespace
 
 int epoch_table_width(int epochs) {
-  return number_width(epochs) + kColumnGap + kLossWidth + kColumnGap + kAccuracyWidth + kColumnGap + kSecondsWidth;
+  return number_width(epochs) + kColumnGap + kLossWidth + kColumnGap + kAccuracyWidth + kColumnGap +
+         kSecondsWidth;
 }
 
 std::string epoch_table(std::span<const train::EpochReport> shown, int epochs) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kEndInset = 20;
 constexpr double kDigitWidth = 8.3;  // of the widest font that svg_begin names, DejaVu Sans at 13 pixels
-constexpr double kLabelGap = 8;           // between labels
+constexpr double kLabelGap = 8;      // between labels
 
 std::vector<double> ascending(std::vector<double> values) {
   std::ranges::sort(values);
