@@ -91,7 +91,7 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(self.succeed(home, prefix / "bin/lockstep", "--version"), f"lockstep {version}\n")
         self.assertNotIn(".debug_", self.succeed(home, "readelf", "-S", "-W", prefix / "bin/lockstep"))
 
-        pieces = "#include <lockstep/lockstep.h>\n" + "\n".join(
+        pieces = "#include <iostream>\n\n#include <lockstep/lockstep.h>\n" + "\n".join(
             f"void piece_{number}() {{\n{piece}}}" for number, piece in enumerate(self.page.pieces))
         (self.folder / "pieces.cpp").write_text(pieces)
         self.assertGreaterEqual(len(self.page.pieces), 2)
