@@ -54,7 +54,7 @@ void Caller::ask(std::function<void()> question) {
   question_ = std::move(question);
   changed_.notify_all();
   changed_.wait(lock, [&] { return question_done_ || why_; });
-  if (!question_done_) throw Error(Fault::device, "{}", *why_);
+  if (!question_done_) throw Error(Fault::device, "{}", why_.value_or(""));
   question_done_ = false;
   rethrow(question_error_);
 }

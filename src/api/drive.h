@@ -47,8 +47,9 @@ void drive(std::function<void(Caller&)> work);
 
 template <class Result>
 Result drive_to(std::function<Result(Caller&)> work) {
-  const auto result = std::make_shared<std::optional<Result>>();
-  drive([result, work = std::move(work)](Caller& caller) { result->emplace(work(caller)); });
+  const auto result = std::make_shared<std::unique_ptr<Result>>();
+  drive(
+      [result, work = std::move(work)](Caller& caller) { *result = std::make_unique<Result>(work(caller)); });
   return std::move(**result);
 }
 

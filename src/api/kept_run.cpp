@@ -51,6 +51,11 @@ void expect_same_job(const store::JobConfig& kept, const store::JobConfig& asked
   if (!asked.load.empty()) compare("start: the hash of the weights", kept.load, asked.load);
 }
 
+train::TrainState state_of(const runs::TakenRun& taken, const model::Model& model,
+                           const store::DataSizes& sizes) {
+  return train::state_of(taken.found.checkpoint, model, sizes, taken.found.file.string());
+}
+
 }  // namespace
 
 store::RunConfig config_of(const TrainOptions& options, const train::Job& job) {
@@ -102,8 +107,7 @@ KeptRun::KeptRun(const TrainOptions& options, const train::Job& job)
 
 std::optional<train::TrainState> KeptRun::state() const {
   if (!taken_) return std::nullopt;
-  return train::state_of(taken_->found.checkpoint, model_, config_.job.data_sizes,
-                         taken_->found.file.string());
+  return state_of(*taken_, model_, config_.job.data_sizes);
 }
 
 std::vector<std::string> KeptRun::open(const std::vector<std::string>& devices) {
@@ -115,7 +119,7 @@ std::vector<std::string> KeptRun::open(const std::vector<std::string>& devices) 
   }
   std::vector<std::string> lines;
   for (const store::SkippedCheckpoint& one : taken_->found.skipped) lines.push_back("skipped " + one.why);
-  const train::TrainState state = *this->state();
+  const train::TrainState state = state_of(*taken_, model_, config_.job.data_sizes);
   files_ = std::make_unique<runs::RunFiles>(runs::RunFiles::Taken{directory_, std::move(taken_->lock), state},
                                             options, model_, config_);
   for (const fs::path& kept : store::set_aside(taken_->found.skipped))

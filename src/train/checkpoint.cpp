@@ -46,6 +46,7 @@ std::vector<store::Tensor> to_file(const run::State& state, const model::Model& 
 run::State from_file(const std::vector<store::Tensor>& stored, const model::Model& model,
                      arithmetic::UpdateKind rule, std::string_view file) {
   std::vector<store::TensorShape> shapes;
+  shapes.reserve(stored.size());
   for (const store::Tensor& tensor : stored) shapes.push_back({tensor.name, tensor.shape});
   store::check_tensors(shapes, expected_tensors(model, rule), file);
   run::State state;
