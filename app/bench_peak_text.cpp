@@ -5,6 +5,7 @@
 #include "units.h"
 
 namespace lockstep::app {
+
 std::string peak_lines(const measure::PeakFigure& peak) {
   std::string text = fmt::format("FMA peak of one core: {:.1f} GFLOP/s (best window; median {:.1f})\n",
                                  peak.best / kGiga, peak.median / kGiga);

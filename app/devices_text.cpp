@@ -17,6 +17,7 @@ using Json = nlohmann::ordered_json;
 using Cells = std::vector<std::string>;
 
 constexpr auto kRight = TextColumn::Align::right;
+
 // One line of plain characters: drivers say what they like.
 std::string plain(std::string text) {
   std::ranges::replace_if(

@@ -24,7 +24,7 @@ struct Patience {
 // The same with an on_stuck that is never null.
 Patience with_listener(Patience patience);
 
-// The caller leaves with an error after so many seconds without progress.
+// After `timeout` seconds without progress the caller returns with an error that names the stuck device.
 Patience leaving(Caller& caller, double timeout);
 // Throws Error(usage) for one beyond limits.
 void expect_timeout(double timeout);

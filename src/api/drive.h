@@ -40,9 +40,10 @@ class Caller {
   std::optional<std::string> why_;
 };
 
-// Returns when the work is done, or throws what it throws. When somebody says leave(), it throws at once and
-// the thread stays behind with all that `work` owns, until the stuck device comes back and the work ends: a
-// thread inside a driver's call can be neither interrupted nor joined. So `work` owns what it uses.
+// Runs `work` on a new thread. Returns when the work is done; rethrows an exception of the work. After
+// Caller::leave(), drive() throws at once. The new thread then goes on alone until the stuck device comes
+// back, because a thread inside a driver's call can be neither interrupted nor joined. So `work` must own
+// everything that it uses.
 void drive(std::function<void(Caller&)> work);
 
 template <class Result>

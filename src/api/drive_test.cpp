@@ -63,7 +63,7 @@ TEST(Drive, ReturnsWhileTheWorkIsStuck) {
                          drive([back, owned = std::make_shared<Owned>(ended)](Caller& caller) {
                            caller.leave("cpu:0 is stuck");
                            back.wait();
-                           caller.run([] { FAIL() << "nobody is there to be called"; });
+                           caller.run([] { FAIL() << "the caller has left"; });
                          });
                        }),
             "cpu:0 is stuck");

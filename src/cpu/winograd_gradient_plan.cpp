@@ -7,6 +7,7 @@
 #include "cpu/size.h"
 
 namespace lockstep::cpu {
+
 WinogradGradientPlan::WinogradGradientPlan(const program::Convolution& c, const Kernels& kernels,
                                            const CacheSizes& caches)
     : kernels_(kernels),

@@ -6,8 +6,7 @@
 
 namespace lockstep::model {
 
-// A line a layer. Equal for two models if they differ in nothing but their name and the rule for
-// convolutions.
+// One line for each layer. The name of the model and its rule for convolutions are left out.
 std::string text_of(const Model& model);
 
 }  // namespace lockstep::model
