@@ -56,8 +56,7 @@ train::TrainState state_of(const runs::TakenRun& taken, const model::Model& mode
   return train::state_of(taken.found.checkpoint, model, sizes, taken.found.file.string());
 }
 
-}  // namespace
-
+// What config.toml says of these options. The names of the devices follow when the devices are made.
 store::RunConfig config_of(const TrainOptions& options, const train::Job& job) {
   const Dataset::Inside& data = options.data.inside();
   return {
@@ -80,6 +79,8 @@ store::RunConfig config_of(const TrainOptions& options, const train::Job& job) {
           .timeout = options.timeout,
           .data_directory = data.directory.empty() ? "" : runs::kept_data_directory(data.directory, "data")}};
 }
+
+}  // namespace
 
 KeptRun::KeptRun(const TrainOptions& options, const train::Job& job)
     : directory_(options.run), model_(job.model), record_(options.record), config_(config_of(options, job)) {

@@ -12,9 +12,6 @@
 namespace lockstep {
 inline namespace api {
 
-// What config.toml says of these options: the names of the devices are added when they are made.
-store::RunConfig config_of(const TrainOptions& options, const train::Job& job);
-
 class KeptRun {
  public:
   // Looks at the directory before anything long begins, and takes a run up again if the options say so.
@@ -33,7 +30,6 @@ class KeptRun {
   void finish(const train::TrainResult& result, const std::vector<std::string>& devices) {
     files_->finish(result, devices);
   }
-  const std::filesystem::path& directory() const { return directory_; }
 
  private:
   const std::filesystem::path directory_;
