@@ -91,7 +91,10 @@ TEST_F(KeptRunTest, MoreEpochsAreTheLongerRun) {
   more.epochs = 1;
   run_training(more);
   more.epochs = 3;
+  std::vector<std::int64_t> steps;  // three an epoch, and none of them twice
+  more.on_step = [&](const FinishedStep& step) { steps.push_back(step.step); };
   EXPECT_EQ(run_training(more).weights.hash(), longer.weights.hash());
+  EXPECT_EQ(steps, (std::vector<std::int64_t>{4, 5, 6, 7, 8, 9}));
   more.epochs = 2;
   EXPECT_EQ(refusal_of(Fault::usage, [&] { run_training(more); }),
             "epochs: " + more.run.string() + " has begun 3 epochs, found 2");
