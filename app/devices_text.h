@@ -22,7 +22,7 @@ struct DevicesReport {
   std::string not_tried = {};  // why there are no trials
 };
 
-// What somebody with such a machine should send us, as plain text.
+// What a user with such a machine should send us, as plain text.
 std::string devices_report(const DevicesReport& report);
 
 }  // namespace lockstep::app

@@ -23,18 +23,29 @@ namespace fs = std::filesystem;
 
 // The lines of [job] in which two configs differ, as "lr = 0.2 and lr = 0.3".
 std::string job_differences(const store::RunConfig& a, const store::RunConfig& b) {
+  // by key; a key that only one of them has is "no beta1" in the other
   const auto lines = [](const store::RunConfig& config) {
     const std::string text = store::to_toml(config);
-    std::vector<std::string> all;
-    for (std::size_t from = 0, end = 0; (end = text.find('\n', from)) != std::string::npos; from = end + 1)
-      all.push_back(text.substr(from, end - from));
-    all.resize(static_cast<std::size_t>(std::ranges::find(all, "") - all.begin()));  // [machine] comes after
+    std::vector<std::pair<std::string, std::string>> all;
+    for (std::size_t from = 0, end = 0; (end = text.find('\n', from)) != from; from = end + 1) {
+      const std::string line = text.substr(from, end - from);  // [machine] comes after an empty one
+      all.emplace_back(line.substr(0, line.find(" = ")), line);
+    }
     return all;
   };
+  const auto line_of = [](const auto& all, const std::string& key) {
+    const auto found = std::ranges::find(all, key, [](const auto& line) { return line.first; });
+    return found == all.end() ? "no " + key : found->second;
+  };
+  auto keys = lines(a);
+  const auto one = keys, other = lines(b);
+  for (const auto& line : other) {
+    if (line_of(one, line.first) == "no " + line.first) keys.push_back(line);
+  }
   std::string text;
-  const std::vector<std::string> one = lines(a), other = lines(b);
-  for (std::size_t i = 0; i < std::min(one.size(), other.size()); ++i) {
-    if (one[i] != other[i]) text += fmt::format("the jobs differ: {} and {}\n", one[i], other[i]);
+  for (const auto& [key, ignored] : keys) {
+    const std::string of_a = line_of(one, key), of_b = line_of(other, key);
+    if (of_a != of_b) text += fmt::format("the jobs differ: {} and {}\n", of_a, of_b);
   }
   return text;
 }

@@ -1,4 +1,4 @@
-// --drill KIND@STEP:DEVICE, a fire drill: makes a device go wrong, to see what becomes of it.
+// --drill KIND@STEP:DEVICE: makes a device fail on purpose, to test how the program reacts.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -83,7 +83,7 @@ class EvalCommand final : public Command {
     const std::vector<std::string> names = data::class_names(data, directory);
     machine.shares = train::shares_for(*crew, {.model = model}, machine, data.test);
     const train::Evaluation evaluation =
-        train::Evaluator(*crew, model, data.test, machine.shares).evaluate(weights);
+        train::Evaluator(*crew, model, data.test, {.shares = machine.shares}).evaluate(weights);
     print_result(json_ ? evaluation_json(evaluation, names, to_hex(train::hash_of(weights)))
                        : evaluation_table(evaluation, names));
     return 0;
@@ -100,7 +100,7 @@ class EvalCommand final : public Command {
     return recorded;
   }
 
-  // By which rule the weights were trained, if somebody says.
+  // The rule by which the weights were trained, if the run's config or the file says it.
   std::optional<arithmetic::ConvolutionRule> recorded_convolution(
       const std::optional<store::RunConfig>& config, const store::TensorFileReader& file) const {
     if (config) return config->job.convolution;
@@ -112,7 +112,7 @@ class EvalCommand final : public Command {
     return rule;
   }
 
-  // Theirs, else the one that was asked for, if any.
+  // The recorded rule, else the one that the user asked for, if any.
   std::optional<arithmetic::ConvolutionRule> convolution(const std::optional<store::RunConfig>& config,
                                                          const store::TensorFileReader& file) const {
     const std::optional<arithmetic::ConvolutionRule> recorded = recorded_convolution(config, file);

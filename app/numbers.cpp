@@ -72,6 +72,12 @@ double seconds_number(std::string_view name, std::string_view text) {
   return *number;
 }
 
+double number(std::string_view name, std::string_view text) {
+  const std::optional<double> value = parse<double>(text);
+  if (!value) refuse(name, "a number", text);
+  return *value;
+}
+
 float fraction(std::string_view name, std::string_view text) {
   const std::optional<float> number = parse<float>(text);
   const bool within_range = number && *number >= 0 && *number < 1;

@@ -23,6 +23,9 @@ float positive_number(std::string_view name, std::string_view text);
 double seconds_number(std::string_view name, std::string_view text);
 void expect_seconds(std::string_view name, double value);
 
+// Any, NaN and infinity too: its limits are checked later.
+double number(std::string_view name, std::string_view text);
+
 // From 0 to below 1.
 float fraction(std::string_view name, std::string_view text);
 

@@ -1,5 +1,6 @@
 #include "numbers.h"
 
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -48,6 +49,15 @@ TEST(PositiveNumber, RefusesWhatNoRateCanBe) {
     EXPECT_EQ(refusal_of(Fault::usage, [&] { positive_number("--lr", text); }),
               "--lr: expected a finite number above 0, found '" + text + "'");
   }
+}
+
+TEST(Number, IsAnyThatAnOptionsLimitsMayRefuse) {
+  EXPECT_EQ(number("--eps", "1e-8"), 1e-8);
+  EXPECT_EQ(number("--eps", "-1"), -1);
+  EXPECT_TRUE(std::isnan(number("--eps", "nan")));
+  for (const char* text : {"", "x", "1e-8x", " 1"})
+    EXPECT_EQ(refusal_of(Fault::usage, [&] { number("--eps", text); }),
+              fmt::format("--eps: expected a number, found '{}'", text));
 }
 
 TEST(KnownName, SaysTheNearest) {

@@ -38,7 +38,7 @@ void print_error(std::string_view message) {
   std::replace_if(
       line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
       ' ');
-  write_all(STDERR_FILENO, line + '\n');  // if it is lost there is no one left to tell
+  write_all(STDERR_FILENO, line + '\n');  // a line that is lost here cannot be reported anywhere else
 }
 
 void prepare_standard_streams() {

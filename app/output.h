@@ -1,4 +1,4 @@
-// Results for stdout. Lost bytes are never silent.
+// Results for stdout. If bytes are lost, the program fails with an error.
 #pragma once
 #include <string_view>
 

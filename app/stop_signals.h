@@ -1,5 +1,5 @@
-// Ctrl-C and SIGTERM as a wish: the first is noted, so that training can end at a step boundary and save; the
-// second ends the process at once. While one of these objects lives; there is one at a time.
+// Ctrl-C and SIGTERM while an object of this class lives: the first signal is noted, so that training can end
+// at a step boundary and save; the second ends the process at once. There is at most one such object.
 #pragma once
 #include <csignal>
 

@@ -26,8 +26,10 @@
 #include "sweep_run_name.h"
 #include "timing.h"
 #include "train/checkpoint.h"
+#include "train/minibatches.h"
 #include "train/trainer.h"
 #include "train_flags.h"
+#include "update_options.h"
 
 namespace lockstep::app {
 namespace {
@@ -36,6 +38,12 @@ namespace fs = std::filesystem;
 
 // The decimal that people typed, not the digits a float adds to it.
 double decimal(float value) { return std::stod(fmt::format("{}", value)); }
+
+// Before a directory is made.
+void expect_schedule_fits(const store::RunConfig& config, std::size_t examples) {
+  const train::Job job = train::job_of(config.job, examples);
+  train::step_scalars(job, train::Minibatches(job.seed, examples, job.batch).per_epoch());
+}
 
 class SweepCommand final : public Command {
  public:
@@ -47,9 +55,10 @@ class SweepCommand final : public Command {
     };
     store::JobConfig& job = base_.job;
     parser->add_option("MODEL", job.model, "lenet (default) or mlp")->type_name("");
-    add("--lr", "LIST", "Learning rates, separated by commas (default 0.2)", [this](const std::string& text) {
-      rates_ = list_of(text, [](std::string_view part) { return positive_number("--lr", part); });
-    });
+    add("--lr", "LIST", "Learning rates, separated by commas (default 0.2; 0.001 of adam and adamw)",
+        [this](const std::string& text) {
+          rates_ = list_of(text, [](std::string_view part) { return positive_number("--lr", part); });
+        });
     add("--devices", "LIST",
         "Settings, separated by commas (default 1 and 2 of the CPU); + joins devices inside one",
         [this](const std::string& text) { devices_ = text; });
@@ -60,8 +69,7 @@ class SweepCommand final : public Command {
     add("--epochs", "N", "Of each training (default 10)", [&job](const std::string& text) {
       job.epochs = whole_number("--epochs", text, {1, std::numeric_limits<int>::max()});
     });
-    add("--momentum", "X", "Momentum of SGD, from 0 to below 1 (default 0)",
-        [&job](const std::string& text) { job.momentum = fraction("--momentum", text); });
+    add_update_options(*parser, update_);
     add("--seed", "N", "Of the initial weights and the shuffling (default 0)",
         [&job](const std::string& text) { job.seed = seed_number("--seed", text); });
     add_convolution(*parser, convolution_);
@@ -81,6 +89,9 @@ class SweepCommand final : public Command {
 
   int run() override {
     base_.job.convolution = convolution_.value_or(base_.job.convolution);
+    base_.job.optimizer = optimizer_of(update_);
+    base_.job.schedule = schedule_of(update_);
+    if (rates_.empty()) rates_ = {arithmetic::update_rule(base_.job.optimizer.kind).usual_rate};
     const model::Model model = train::model_of(base_.job);
     const std::vector<std::vector<std::string>> settings = crews_.settings("--devices", devices_);
     if (out_) {
@@ -96,6 +107,7 @@ class SweepCommand final : public Command {
     train::check_fits(model, data.train);
     train::check_fits(model, data.test);
     const std::vector<store::RunConfig> configs = configs_of(settings, data.train.size());
+    for (const store::RunConfig& config : configs) expect_schedule_fits(config, data.train.size());
     const fs::path directory = make_directory();
     const auto runs = static_cast<int>(configs.size());
     std::cerr << fmt::format(
@@ -194,7 +206,8 @@ class SweepCommand final : public Command {
   std::string devices_ = "1xcpu,2xcpu";
   Devices crews_;
   SweepRunNames names_;
-  std::vector<float> rates_ = {0.2f};
+  UpdateFlags update_;
+  std::vector<float> rates_;
   std::optional<arithmetic::ConvolutionRule> convolution_;
   int threads_ = 0;
   bool scale_batch_ = false, scale_lr_ = false, json_ = false;

@@ -15,8 +15,6 @@
 #include "environment.h"
 #include "opening_line.h"
 #include "output.h"
-#include "plan/deal.h"
-#include "program/compile.h"
 #include "program/print.h"
 #include "report/device_use.h"
 #include "report/figures.h"
@@ -180,25 +178,24 @@ std::int64_t steps_left(const train::Job& job, std::size_t examples, const train
   return per_epoch * job.epochs - (options.resume ? options.resume->step : 0);
 }
 
-// What every device does in a step of a whole minibatch.
-std::string program_text(const store::RunConfig& config, const model::Model& model) {
-  const program::exchange::Kind& kind = program::exchange::kind_named(config.machine.exchange);
-  const auto devices = static_cast<int>(config.machine.devices.size());
-  program::CompileOptions options{.rule = train::rule_of(config.job), .devices = devices};
-  if (config.machine.shard_optimizer) options.shard_optimizer = &kind;
-  const program::Program program = program::compile_training(model, options);
-  program::exchange::Setting setting = program::sums_of(program);
-  setting.packs = arithmetic::pack_count(config.job.batch);
-  setting.shares = plan::deal_packs({0, setting.packs}, devices, config.machine.shares);
-  setting.shard_optimizer = config.machine.shard_optimizer;
-  if (cpu::share_cores(devices, config.machine.threads)) setting.smallest_group = run::kOneGroup;
-  const std::vector<program::exchange::List> lists =
-      program::exchange::emit(setting, kind.shards(setting.sums, devices));
-  std::string text = program::to_text(program);
-  for (std::size_t d = 0; d < lists.size(); ++d) {
-    text += fmt::format("exchange of {}, packs {} to {} of {}\n", config.machine.devices[d],
-                        setting.shares[d].first, setting.shares[d].last, setting.packs);
-    text += program::to_text(lists[d], program);
+// What each rank runs in a step of a whole minibatch, or one of them.
+std::string program_text(const store::RunConfig& config, std::optional<int> only) {
+  const auto ranks = static_cast<int>(config.machine.devices.size());
+  if (only && (*only < 0 || *only >= ranks))
+    throw Error(Fault::usage, "--rank {}: the run has ranks 0 to {}", *only, ranks - 1);
+  const train::Machine machine{.exchange = &program::exchange::kind_named(config.machine.exchange),
+                               .shard_optimizer = config.machine.shard_optimizer,
+                               .shares = config.machine.shares};
+  const train::Job job = train::job_of(config.job, static_cast<std::size_t>(config.job.batch));
+  const program::DataPlan plan =
+      train::data_plan(machine, ranks, cpu::share_cores(ranks, config.machine.threads));
+  const std::vector<program::Program> programs =
+      train::training_programs(job, plan).make(arithmetic::pack_count(config.job.batch));
+  std::string text;
+  for (int rank = 0; rank < ranks; ++rank) {
+    if (only.value_or(rank) != rank) continue;
+    text += fmt::format("rank {}, {}\n", rank, config.machine.devices[static_cast<std::size_t>(rank)]);
+    text += program::to_text(programs[static_cast<std::size_t>(rank)]);
   }
   return text;
 }
@@ -217,7 +214,7 @@ class TrainCommand final : public Command {
     store::RunConfig config = resumed ? resumed->config : resolve(flags_, devices_);
     const model::Model model = train::model_of(config.job);
     if (flags_.print_program) {
-      print_result(program_text(config, model));
+      print_result(program_text(config, flags_.rank));
       return 0;
     }
     check_outputs(flags_, config);

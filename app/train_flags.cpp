@@ -26,6 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr WholeRange kBatch{1, 1'000'000};
 constexpr WholeRange kEpochs{1, std::numeric_limits<int>::max()};
+constexpr WholeRange kRanks{0, std::numeric_limits<int>::max()};
 constexpr WholeRange kCheckpointEvery{1, std::numeric_limits<int>::max()};
 
 std::vector<std::string> orders() { return {"pack", "layer"}; }
@@ -106,7 +107,7 @@ void check_config(store::RunConfig& config, const std::string& file, Devices& de
 
 void replace_machine(store::MachineConfig& machine, const TrainFlags& flags, Devices& devices) {
   if (flags.devices) machine.devices = devices.list("--devices", *flags.devices);
-  // Other devices want other threads and shares, unless somebody says.
+  // Other devices get their own threads and shares, unless the flags say them.
   if (flags.devices && !flags.threads) machine.threads = 0;
   if (flags.devices && !flags.shares) machine.shares.clear();
   replace(machine.shares, flags.shares);
@@ -126,7 +127,7 @@ std::vector<std::string> job_flags(const TrainFlags& flags) {
   };
   note(flags.batch.has_value(), "--batch");
   note(flags.learning_rate.has_value(), "--lr");
-  note(flags.momentum.has_value(), "--momentum");
+  std::ranges::copy(given_options(flags.update), std::back_inserter(given));
   note(flags.scale_batch, "--scale-batch");
   note(flags.scale_lr, "--scale-lr");
   note(flags.seed.has_value(), "--seed");
@@ -148,11 +149,10 @@ void add_flags(CLI::App& parser, TrainFlags& flags, Devices& devices) {
   describe(add_value<whole<kBatch>>(parser, "--batch", flags.batch), "N",
            "Examples of a minibatch, 1 to 1,000,000 (default 256)", job);
   describe(add_value<positive_number>(parser, "--lr", flags.learning_rate), "X",
-           "Learning rate, above 0 (default 0.2)", job);
+           "Learning rate, above 0 (default 0.2; 0.001 of adam and adamw)", job);
   describe(add_value<whole<kEpochs>>(parser, "--epochs", flags.epochs), "N",
            "How often the training set is gone through (default 10)", job);
-  describe(add_value<fraction>(parser, "--momentum", flags.momentum), "X",
-           "Momentum of SGD, from 0 to below 1 (default 0: none)", job);
+  add_update_options(parser, flags.update, job);
   parser.add_flag("--scale-batch", flags.scale_batch, "k devices: minibatches of k times --batch")
       ->group(job);
   parser.add_flag("--scale-lr", flags.scale_lr, "k devices: k times --lr")->group(job);
@@ -172,7 +172,9 @@ void add_flags(CLI::App& parser, TrainFlags& flags, Devices& devices) {
   describe(add_value<exchange_name>(parser, "--exchange", flags.exchange), "NAME",
            "How gradients meet: sharded, every device owns a part (default); star, all at the first",
            machine);
-  parser.add_flag("--shard-optimizer", flags.shard_optimizer, "Momentum lives only at the owner of a part")
+  parser
+      .add_flag("--shard-optimizer", flags.shard_optimizer,
+                "The optimizer's state lives only at the owner of a part")
       ->group(machine);
   parser
       .add_flag_callback(
@@ -215,8 +217,12 @@ void add_flags(CLI::App& parser, TrainFlags& flags, Devices& devices) {
                 "train_loss, test_loss, accuracy, seconds) and, for several devices, use\n"
                 "(packs, and seconds of compute, exchange and wait)")
       ->group("Output");
-  parser.add_flag("--print-program", flags.print_program, "Print what the device does in a step, and exit")
-      ->group("Output");
+  CLI::Option* const print =
+      parser
+          .add_flag("--print-program", flags.print_program, "Print what every rank runs in a step, and exit")
+          ->group("Output");
+  CLI::Option* const rank = add_value<whole<kRanks>>(parser, "--rank", flags.rank)->needs(print);
+  describe(rank, "R", "Only of this rank, from 0 on", "Output");
 }
 
 store::RunConfig resolve(const TrainFlags& flags, Devices& devices) {
@@ -224,10 +230,12 @@ store::RunConfig resolve(const TrainFlags& flags, Devices& devices) {
   replace(config.job.model, flags.model);
   replace(config.job.seed, flags.seed);
   replace(config.job.batch, flags.batch);
-  replace(config.job.lr, flags.learning_rate);
   replace(config.job.epochs, flags.epochs);
   replace(config.job.convolution, flags.convolution);
-  replace(config.job.momentum, flags.momentum);
+  config.job.optimizer = optimizer_of(flags.update, config.job.optimizer);
+  config.job.schedule = schedule_of(flags.update, config.job.schedule);
+  if (!flags.config) config.job.lr = arithmetic::update_rule(config.job.optimizer.kind).usual_rate;
+  replace(config.job.lr, flags.learning_rate);
   replace_machine(config.machine, flags, devices);
   scale_job(config, flags);
   config.machine.data_directory = runs::kept_data_directory(data_directory(flags, config), "--data");

@@ -10,6 +10,7 @@
 #include "devices.h"
 #include "drill.h"
 #include "store/config_file.h"
+#include "update_options.h"
 
 namespace CLI {
 class App;
@@ -22,7 +23,8 @@ struct TrainFlags {
   std::optional<arithmetic::ConvolutionRule> convolution;
   std::optional<std::vector<double>> shares;
   std::optional<int> batch, epochs, threads, checkpoint_every;
-  std::optional<float> learning_rate, momentum;
+  std::optional<float> learning_rate;
+  UpdateFlags update;
   std::optional<double> timeout;
   std::optional<std::uint64_t> seed;
   std::optional<std::filesystem::path> data, out, load, config, resume, trace;
@@ -30,6 +32,7 @@ struct TrainFlags {
   bool shard_optimizer = false, record = true, bind = true;
   std::optional<DeviceDrill> drill;
   bool print_program = false;
+  std::optional<int> rank = {};  // whose program is printed
   bool json = false;
 };
 

@@ -18,6 +18,7 @@
 #include "output.h"
 #include "report/verify_table.h"
 #include "shares.h"
+#include "update_options.h"
 
 namespace lockstep::app {
 namespace {
@@ -111,10 +112,13 @@ class VerifyCommand final : public Command {
     add("--batch", "N", "Examples of a minibatch (default 256)", [this](const std::string& text) {
       job_.batch = whole_number("--batch", text, {1, 1'000'000});
     });
-    add("--lr", "X", "Learning rate (default 0.2)",
-        [this](const std::string& text) { job_.learning_rate = positive_number("--lr", text); });
-    add("--momentum", "X", "Momentum of SGD, from 0 to below 1 (default 0)",
-        [this](const std::string& text) { job_.momentum = fraction("--momentum", text); });
+    add("--lr", "X", "Learning rate (default 0.2; 0.001 of adam and adamw)",
+        [this](const std::string& text) { rate_ = positive_number("--lr", text); });
+    add_update_options(*parser, update_);
+    add("--epochs", "N", "Of the job: what the schedule cosine is spread over (default 10)",
+        [this](const std::string& text) {
+          job_.epochs = whole_number("--epochs", text, {1, std::numeric_limits<int>::max()});
+        });
     add("--seed", "N", "Of the initial weights and the shuffling (default 0)",
         [this](const std::string& text) { job_.seed = seed_number("--seed", text); });
     add_convolution(*parser, convolution_);
@@ -128,6 +132,9 @@ class VerifyCommand final : public Command {
   int run() override {
     job_.model = model::zoo_model(model_);
     job_.model.convolution = convolution_.value_or(job_.model.convolution);
+    job_.optimizer = optimizer_of(update_);
+    job_.schedule = schedule_of(update_);
+    job_.learning_rate = rate_.value_or(arithmetic::update_rule(job_.optimizer.kind).usual_rate);
     const std::vector<audit::Setting> settings = make_settings();
     expect_drill_happens(drill_, devices_of(settings), steps_);
     const data::Split data = data::load_mnist_like(data_.value_or(data::default_fashion_mnist_directory()));
@@ -208,6 +215,8 @@ class VerifyCommand final : public Command {
   std::vector<const program::exchange::Kind*> exchanges_ = all_exchanges();
   std::vector<device::Order> orders_ = {device::Order::pack};
   train::Job job_;
+  UpdateFlags update_;
+  std::optional<float> rate_;
   std::optional<arithmetic::ConvolutionRule> convolution_;
   int steps_ = 50;
   std::size_t done_ = 0;

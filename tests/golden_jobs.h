@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "arithmetic/convolution_rule.h"
+#include "arithmetic/optimizer.h"
+#include "arithmetic/schedule.h"
 #include "model/zoo.h"
 
 namespace lockstep {
@@ -15,7 +17,9 @@ namespace lockstep {
 struct GoldenJob {
   std::string name;
   model::Model model;
-  float learning_rate = 0.2f, momentum = 0;
+  float learning_rate = 0.2f;
+  arithmetic::Optimizer optimizer = {};
+  arithmetic::Schedule schedule = {};
 
   std::string file() const { return fmt::format("{}-{}.txt", name, arithmetic::name_of(model.convolution)); }
   friend std::ostream& operator<<(std::ostream& out, const GoldenJob& job) { return out << job.file(); }
@@ -32,13 +36,13 @@ inline GoldenJob zoo_job(std::string_view name, ConvolutionRule rule) {
 // Weights of N(0, 0.1) learn from the first step on; the zoo's N(0, 0.01) would leave these hashes on a
 // plateau.
 inline GoldenJob small_job(std::string_view name, std::vector<model::LayerKind> kinds,
-                           ConvolutionRule rule = ConvolutionRule::direct, float momentum = 0) {
+                           ConvolutionRule rule = ConvolutionRule::direct) {
   kinds.insert(kinds.end(), {model::Flatten{}, model::Linear{10}});
   model::Model model{
       .name = std::string(name), .input = {1, 28, 28}, .layers = {}, .sigma = 0.1, .convolution = rule};
   for (const model::LayerKind& kind : kinds)
     model.layers.push_back({fmt::format("layer{}", model.layers.size() + 1), kind});
-  return {.name = std::string(name), .model = std::move(model), .learning_rate = 0.1f, .momentum = momentum};
+  return {.name = std::string(name), .model = std::move(model), .learning_rate = 0.1f};
 }
 
 // Two residual blocks, the second with a shortcut of its own, and initial values by fan-in. A value has three
@@ -72,7 +76,27 @@ inline GoldenJob residual_job(ConvolutionRule rule) {
                          {"last2", Linear{.out_units = 10, .initial_weight = XavierUniform{}}},
                          {"add3", Add{}, {"last", "last2"}}},
               .convolution = rule};
-  return {.name = "residual", .model = std::move(model), .learning_rate = 0.02f, .momentum = 0.9f};
+  return {.name = "residual",
+          .model = std::move(model),
+          .learning_rate = 0.02f,
+          .optimizer = arithmetic::sgd_with_momentum(0.9f)};
+}
+
+// A layer of each kind that has weights, updated by this rule.
+inline GoldenJob update_job(std::string_view name, const arithmetic::Optimizer& optimizer) {
+  using namespace model;
+  GoldenJob job =
+      small_job(name, {Conv2d{6, {5, 5}}, Relu{}, AvgPool{{2, 2}, {2, 2}}, Flatten{}, Linear{32}, Relu{}});
+  job.optimizer = optimizer;
+  return job;
+}
+
+// The root, the quotient and the double arithmetic of every step, on all machines.
+inline GoldenJob adamw_job() {
+  GoldenJob job = update_job("adamw", {.kind = arithmetic::UpdateKind::adamw, .weight_decay = 0.1});
+  job.learning_rate = 0.01f;
+  job.schedule = {.kind = arithmetic::ScheduleKind::cosine, .lr_min = 0.001, .warmup = 5};
+  return job;
 }
 
 inline std::vector<GoldenJob> golden_jobs() {
@@ -82,9 +106,10 @@ inline std::vector<GoldenJob> golden_jobs() {
       zoo_job("lenet", fast),
       zoo_job("lenet", direct),
       zoo_job("mlp", direct),
-      small_job("momentum",
-                {Conv2d{6, {5, 5}}, Relu{}, AvgPool{{2, 2}, {2, 2}}, Flatten{}, Linear{32}, Relu{}}, direct,
-                0.9f),
+      update_job("momentum", arithmetic::sgd_with_momentum(0.9f)),
+      update_job("nesterov",
+                 {.kind = arithmetic::UpdateKind::nesterov, .momentum = 0.9f, .weight_decay = 0.01}),
+      adamw_job(),
       // 16 to 16 and 16 to 32 channels: weight gradient B
       small_job("gradient_b", {Conv2d{16, {4, 4}, {2, 2}}, Relu{}, Conv2d{16, {3, 3}}, Relu{},
                                AvgPool{{2, 2}, {2, 2}}, Conv2d{32, {3, 3}}, Relu{}}),

@@ -13,6 +13,7 @@
 #include "program/compile.h"
 #include "reference/step.h"
 #include "reference/update.h"
+#include "reference/update_scalars.h"
 #include "train/job.h"
 
 namespace lockstep {
@@ -39,11 +40,11 @@ std::string golden(const std::string& name) {
 class Steps {
  public:
   Steps(const GoldenJob& job, device::Device& device, device::Order order)
-      : job_(job),
-        order_(data::epoch_order(0, 1, static_cast<std::uint32_t>(fashion_mnist().train.size()))),
+      : order_(data::epoch_order(0, 1, static_cast<std::uint32_t>(fashion_mnist().train.size()))),
         runner_(device,
-                program::compile_training(job.model, {.rule = arithmetic::rule_for_momentum(job.momentum)}),
-                {.most_examples = kBatch, .order = order}) {
+                run::data_parallel(program::compile_training(job.model, {.rule = job.optimizer.kind}), {}),
+                {.most_examples = kBatch, .order = order}),
+        scalars_(job.optimizer, job.schedule, job.learning_rate, {kSteps, 1}) {
     runner_.upload(train::initial_weights(job.model, 0));
   }
 
@@ -53,17 +54,17 @@ class Steps {
   run::Weights weights_after(int steps) {
     const data::Dataset& set = fashion_mnist().train;
     for (; done_ < steps; ++done_) {
-      const run::StepResult result = runner_.step(
-          {{set.pixels.data(), set.labels.data(), examples(done_)}, {job_.learning_rate, job_.momentum}});
+      const run::StepResult result =
+          runner_.step({{set.pixels.data(), set.labels.data(), examples(done_)}, scalars_.at(done_ + 1)});
       EXPECT_TRUE(result.finite);
     }
     return runner_.download();
   }
 
  private:
-  const GoldenJob& job_;
   const std::vector<std::uint32_t> order_;
   run::Runner runner_;
+  arithmetic::StepScalars scalars_;
   int done_ = 0;
 };
 
@@ -72,7 +73,8 @@ class TwinSteps {
  public:
   explicit TwinSteps(const GoldenJob& job)
       : job_(job), weights_(reference::initial_parameters(job.model, 0)) {
-    for (const Tensor& w : weights_) velocity_.emplace_back(w.size(), 0.0f);
+    const std::size_t states = arithmetic::update_rule(job.optimizer.kind).states.size();
+    for (const Tensor& w : weights_) states_.emplace_back(states, Tensor(w.size(), 0.0f));
   }
 
   const std::vector<Tensor>& step(std::span<const std::uint32_t> examples) {
@@ -85,16 +87,20 @@ class TwinSteps {
     }
     const reference::Step step =
         reference::train_step(job_.model, weights_, {images, labels}, job_.learning_rate);
-    if (job_.momentum == 0) return weights_ = step.parameters;
+    const arithmetic::UpdateScalars scalars =
+        reference::update_scalars({job_.optimizer, job_.schedule, job_.learning_rate, kSteps, 1}, ++steps_);
+    const std::vector<model::Parameter> parameters = model::parameters_of(job_.model);
     for (std::size_t i = 0; i < weights_.size(); ++i)
-      reference::momentum_sgd(weights_[i], velocity_[i], step.gradients[i],
-                              {job_.learning_rate, job_.momentum});
+      reference::update(job_.optimizer.kind, weights_[i], states_[i], step.gradients[i],
+                        reference::scalars_for(job_.model, parameters[i], scalars));
     return weights_;
   }
 
  private:
   const GoldenJob& job_;
-  std::vector<Tensor> weights_, velocity_;
+  std::vector<Tensor> weights_;
+  std::vector<std::vector<Tensor>> states_;  // by parameter
+  int steps_ = 0;
 };
 
 class Golden : public testing::TestWithParam<GoldenJob> {};

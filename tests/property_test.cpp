@@ -30,41 +30,28 @@ namespace exchange = program::exchange;
 // of a step.
 constexpr std::chrono::seconds kPatience(120);
 
-std::vector<program::Program> compile(const Case& c, const exchange::Kind& kind) {
-  std::vector<program::Program> programs;
-  programs.reserve(static_cast<std::size_t>(c.devices));
-  for (int device = 0; device < c.devices; ++device) {
-    programs.push_back(
-        program::compile_training(model_of(c), {.fuse = c.unfused == 0,
-                                                .rule = rule_of(c),
-                                                .shard_optimizer = c.shard_optimizer != 0 ? &kind : nullptr,
-                                                .device = device,
-                                                .devices = c.devices}));
-  }
-  return programs;
-}
-
 // A step that is not finite is refused by all devices, and their parameters and states stay what they were.
 Outcome expect_twins(const Case& c) {
-  const exchange::Kind& kind = exchange::kind_named(c.star != 0 ? "star" : "sharded");
   const CaseDevices devices(c);
   RC_LOG() << "devices " << devices.kinds_text() << std::endl;
   run::Crew crew(devices.all(), {.timeout = kPatience, .share_cores = true});
-  run::Runner runner(crew, compile(c, kind),
+  const program::Program whole =
+      program::compile_training(model_of(c), {.fuse = c.unfused == 0, .rule = rule_of(c)});
+  const program::DataPlan plan{.exchange = &exchange::kind_named(c.star != 0 ? "star" : "sharded"),
+                               .shard_optimizer = c.shard_optimizer != 0,
+                               .shares = shares(c)};
+  run::Runner runner(crew, run::data_parallel(whole, run::plan_for(crew, plan)),
                      {.most_examples = most_examples(c),
                       .last_examples = c.last != 0 ? examples(c, 1) : 0,
                       .order = c.layer_order != 0 ? device::Order::layer : device::Order::pack,
-                      .exchange = &kind,
-                      .shard_optimizer = c.shard_optimizer != 0,
-                      .of_free_memory = std::ldexp(device::LoadOptions{}.of_free_memory, -c.memory),
-                      .shares = shares(c)});
+                      .of_free_memory = std::ldexp(device::LoadOptions{}.of_free_memory, -c.memory)});
   Twin twin(c);
   runner.upload(run::with_numbers(run::initial_state(model_of(c), rule_of(c), twin.weights()), twin.state()));
   const Examples set(c);
   Outcome outcome{.gpu_kind = devices.gpu_kind(), .gpus = devices.gpus()};
   for (std::size_t step = 0; step < kSteps; ++step) {
-    const run::StepResult result = runner.step(set.input(examples(c, step)));
-    const bool finite = twin.step(set, examples(c, step));
+    const run::StepResult result = runner.step(set.input(c, step));
+    const bool finite = twin.step(set);
     RC_ASSERT(result.finite == finite);
     if (finite)
       RC_ASSERT(std::bit_cast<std::uint32_t>(result.loss) == std::bit_cast<std::uint32_t>(twin.loss()));

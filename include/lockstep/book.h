@@ -31,14 +31,14 @@ std::string to_text(const std::vector<Tensor>& tensors);
 // W1, b1, ..., W4, b4: a row an output, as PyTorch's layers have them; a bias is one row.
 using Params = std::vector<Tensor>;
 
-// Those that `lockstep train` starts with.
+// The parameters that `lockstep train` starts with.
 Params init_params(std::uint64_t seed = 0);
 
 // A copy for the device, with gradients of zero.
 Params get_params(const Params& params, const std::string& device);
 
-// Adds up and gives everyone the sum, through the exchange that training uses. Throws Error(usage) unless all
-// have one shape and each a CPU device of its own.
+// Adds up the tensors and gives every device the sum, through the exchange that training uses. Throws
+// Error(usage) unless all have one shape and each a CPU device of its own.
 void allreduce(std::vector<Tensor>& data);
 
 // Consecutive rows for each device, as evenly as they go, the larger parts first; the last ones may get none.

@@ -34,7 +34,7 @@ struct Step {
 // The training between two steps, for the callback that gets it, and until that returns.
 class Moment {
  public:
-  // As they are now.
+  // The weights as they are now.
   Weights weights() const;
 
   // No further step is done. What the training has come to is kept: weights, checkpoint and files.
@@ -61,22 +61,37 @@ enum class Begin {
   resume_or_anew,  // as there is a directory or not
 };
 
-// The bits depend on model (its convolution too), data, batch, lr, epochs, momentum, seed and start, and on
-// nothing else.
+// The bits depend on model (its convolution too), data, batch, epochs, seed, start, and the options of the
+// update and of its learning rate, and on nothing else.
 struct TrainOptions {
   Model model = lenet();
   Dataset data;
   std::string devices = "cpu:0";  // a count, 3xcpu, 2xgpu, cpu:0,opencl:0, or auto
   int batch = 256;
-  float lr = 0.2f;
+  std::optional<float> lr = {};  // nothing: 0.2, or 0.001 of adam and adamw
   int epochs = 10;
-  float momentum = 0;         // from 0 to below 1
+  std::optional<float> momentum =
+      {};  // of SGD, from 0 to below 1; nothing: 0, or 0.9 of momentum and nesterov
+
+  // How a step updates the weights: PyTorch's definitions, and its numbers where nothing is said. An option
+  // that the optimizer or the schedule does not take is refused.
+  std::string optimizer =
+      {};  // sgd, momentum, nesterov, adam or adamw; empty: sgd, with momentum if there is one
+  std::optional<double> weight_decay =
+      {};  // from 0, of weights, never of biases; nothing: 0, or 0.01 of adamw
+  std::optional<double> beta1 = {}, beta2 = {}, eps = {};  // of adam and adamw; nothing: 0.9, 0.999 and 1e-8
+  std::string schedule = {};  // how the learning rate changes: constant, step or cosine; empty: constant
+  std::optional<int> step_epochs = {};      // of step: epochs between two drops of the rate
+  std::optional<double> step_factor = {};   // of step: above 0, at most 1; nothing: 0.1
+  std::optional<double> lr_min = {};        // of cosine: the rate that it ends with; nothing: 0
+  std::optional<std::int64_t> warmup = {};  // steps at the beginning in which the rate grows in equal parts
+
   std::string exchange = {};  // how gradients meet: sharded or star; empty: the best
   std::uint64_t seed = 0;
   std::optional<Weights> start = {};  // instead of the seed's
   int threads = 0;                    // of each CPU device; 0: the cores divided among them
   std::vector<double> shares = {};    // of the packs, one a device; empty: equal, or as fast as devices are
-  bool shard_optimizer = false;       // each device keeps the momentum of its part of the parameters
+  bool shard_optimizer = false;       // each device keeps the optimizer's state of its part of the parameters
 
   // The directory of the run, with the files that `lockstep train --out` makes there: config, results,
   // metrics, hashes, checkpoints, weights and curve. Empty: nothing is kept. `lockstep eval`, `diff` and
@@ -94,8 +109,9 @@ struct TrainOptions {
   std::function<void(const std::string&)> on_warning = nullptr;
 
   // Seconds without progress after which a device is stuck: train() throws Error(device) that says which one,
-  // doing what, and who waits for it. The stuck thread stays behind, with memory of its own and a share in
-  // the data, and ends when the device comes back; until then its run's directory stays locked.
+  // what it was doing and which device waits for it. The stuck thread stays behind, with memory of its own
+  // and a share in the data, and ends when the device comes back; until then its run's directory stays
+  // locked.
   double timeout = 60;
 };
 

@@ -23,7 +23,7 @@ struct Weights {
   std::string hash() const;
 };
 
-// Those a training starts with.
+// The weights that a training starts with.
 Weights initial_weights(const Model& model, std::uint64_t seed);
 
 // As a safetensors file, which is there completely or not at all. Throws Error(usage) if these are not the

@@ -1,5 +1,5 @@
-// The book's allreduce by the parts that training uses: a crew, the lists of an exchange, the transport
-// between the devices and their joins. Each device holds the sum of one pack, which is its tensor.
+// The book's allreduce by the parts that training uses: a crew, the programs of data parallelism, the
+// transport between the devices and their joins.
 #include <algorithm>
 #include <numeric>
 
@@ -10,96 +10,47 @@
 #include "arithmetic/pack.h"
 #include "base/error.h"
 #include "device/device_list.h"
-#include "plan/deal.h"
-#include "program/compile.h"
-#include "run/exchange_run.h"
+#include "run/runner.h"
 
 namespace lockstep {
 inline namespace api {
 namespace book {
 namespace {
 
-namespace exchange = program::exchange;
-
-constexpr program::BufferId kPartial = 0, kSum = 1, kTally = 2;
+constexpr program::BufferId kPartial = 0, kSum = 1;
 
 // Packs that compute nothing, then an exchange of one sum.
-program::Program sum_program(std::size_t elements) {
+program::Program sum_step(std::size_t elements) {
   program::Program program;
+  program.purpose = program::Purpose::evaluation;  // nothing is updated
   program.buffers = {{"partial", program::Role::partial, elements},
-                     {"sum", program::Role::gradient, elements},
-                     {"tally", program::Role::tally, 2}};
+                     {"sum", program::Role::gradient, elements}};
   program.segments = {{"packs", program::Segment::Over::packs, {}}};
   program.input = {1, 1, 1};
-  program.classes = 1;
-  program.sums = {{.partial = kPartial, .gradient = kSum}};
-  program.tally = kTally;
+  program.sums = {{.partial = kPartial, .gradient = kSum, .op = program::Join::Operator::add}};
   return program;
 }
 
-struct NoWatcher final : device::Watcher {
-  void begin(const program::Instruction&) override {}
-  void complete(program::BufferId) override {}
-};
-
-class Reduction {
- public:
-  Reduction(std::vector<Tensor>& data, run::Crew& crew)
-      : data_(data),
-        crew_(crew),
-        program_(sum_program(data[0].values.size())),
-        packs_(static_cast<std::size_t>(crew.size()) * arithmetic::kPack),
-        lists_(make_lists()),
-        executables_(static_cast<std::size_t>(crew.size())) {
-    std::iota(packs_.begin(), packs_.end(), 0U);
-  }
-
-  void run(int device) {
-    const auto d = static_cast<std::size_t>(device);
-    std::unique_ptr<device::Executable>& executable = executables_[d];
-    executable = crew_.device(device).load(
-        program_, {.most_examples = static_cast<int>(packs_.size()),
-                   .order = device::Order::layer,  // without workspaces: these packs compute nothing
-                   .alone = false,                 // the sum is put where others would read it
-                   .share = [this, d](int packs) {
-                     return plan::deal_packs({0, packs}, crew_.size())[d];
-                   }});
-    executable->expect(lists_[d]);
-    // A pack a device; the exchange divides by the examples, so it is told of one.
-    const device::StepInput of_packs{.minibatch = {.examples = packs_}};
-    const device::StepInput of_one{.minibatch = {.examples = std::span(packs_).first(1)}};
-    NoWatcher watcher;
-    check(executable->run(0, of_packs, watcher), "packs without instructions are not finite");
-    const std::size_t elements = data_[d].values.size();
-    const exchange::Place held{exchange::Place::Of::held, {0, 0, elements}, 0};
-    std::ranges::copy(data_[d].values, executable->numbers(held).begin());
-    executable->deliver({&held, 1});
-
-    run::StepClock clock;
-    run::ExchangeRun exchange_run({*executable, program_, crew_.transport(device), crew_.activity(device),
-                                   clock, device, crew_.size()});
-    exchange_run.begin(lists_[d], of_one);
-    exchange_run.complete(kPartial);
-    check(exchange_run.finish(), "an exchange without checks found something");
-    exchange_run.drain();  // before the memory that others read is gone
-    executable->download(kSum, data_[d].values);
-  }
-
- private:
-  std::vector<exchange::List> make_lists() const {
-    exchange::Setting setting = program::sums_of(program_);
-    setting.packs = crew_.size();
-    setting.shares = plan::deal_packs({0, crew_.size()}, crew_.size());
-    return exchange::emit(setting, exchange::kinds().front().shards(setting.sums, crew_.size()));
-  }
-
-  std::vector<Tensor>& data_;
-  run::Crew& crew_;
-  const program::Program program_;
-  std::vector<std::uint32_t> packs_;  // as many examples as fill a pack a device
-  const std::vector<exchange::List> lists_;
-  std::vector<std::unique_ptr<device::Executable>> executables_;  // until all are done: others copy from them
-};
+// Each device holds the sum of one pack, which is its tensor.
+void reduce(std::vector<Tensor>& data, run::Crew& crew) {
+  const std::size_t elements = data[0].values.size();
+  std::vector<std::uint32_t> examples(static_cast<std::size_t>(crew.size()) * arithmetic::kPack);
+  std::iota(examples.begin(), examples.end(), 0U);
+  run::Runner runner(crew, run::data_parallel(sum_step(elements), run::plan_for(crew)),
+                     {.most_examples = static_cast<int>(examples.size()),
+                      .order = device::Order::layer,  // without workspaces: these packs compute nothing
+                      .numbered = false});
+  crew.run([&](int device) {
+    const device::Transfer held{{kPartial, 0, elements}};
+    std::ranges::copy(std::as_bytes(std::span(data[static_cast<std::size_t>(device)].values)),
+                      runner.executable(device).bytes(held).begin());
+    runner.executable(device).deliver({&held, 1});
+  });
+  runner.step({.minibatch = {.examples = examples}});
+  crew.run([&](int device) {
+    runner.executable(device).download(kSum, data[static_cast<std::size_t>(device)].values);
+  });
+}
 
 std::string joined_devices(const std::vector<Tensor>& data) {
   std::string list;
@@ -122,8 +73,7 @@ void allreduce(std::vector<Tensor>& data) {
   if (static_cast<std::size_t>(crew->size()) != data.size())
     throw Error(Fault::usage, "allreduce: expected the name of one device for each of {} tensors, found '{}'",
                 data.size(), joined_devices(data));
-  Reduction reduction(data, *crew);
-  crew->run([&](int device) { reduction.run(device); });
+  reduce(data, *crew);
 }
 
 }  // namespace book

@@ -13,11 +13,11 @@
 namespace lockstep {
 inline namespace api {
 
-// Who hears of a device that makes no progress, and after how long.
+// What is called when a device makes no progress, and after how long.
 struct Patience {
   std::chrono::nanoseconds timeout = std::chrono::seconds(60);
   // Told in one line, again after every further timeout, on a thread of the library. Must not throw. Null:
-  // the line goes to standard error, because a call that says nothing and does not return helps no one.
+  // the line goes to standard error, so that the user of a call that does not return sees the reason.
   std::function<void(const std::string&)> on_stuck = nullptr;
 };
 
@@ -26,7 +26,7 @@ Patience with_listener(Patience patience);
 
 // After `timeout` seconds without progress the caller returns with an error that names the stuck device.
 Patience leaving(Caller& caller, double timeout);
-// Throws Error(usage) for one beyond limits.
+// Throws Error(usage) for a timeout beyond its limits.
 void expect_timeout(double timeout);
 
 // `threads` of each device; 0: the cores this process may use, divided among them. A device that makes no

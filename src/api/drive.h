@@ -14,7 +14,7 @@ inline namespace api {
 // The thread that waits for the work.
 class Caller {
  public:
-  struct Gone {};  // thrown in work whose caller has left
+  struct Gone {};  // thrown in the work after its caller has returned
 
   // From the work's thread: runs `call` on the caller's thread, and throws what it throws.
   void run(const std::function<void()>& call);

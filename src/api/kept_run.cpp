@@ -46,7 +46,18 @@ void expect_same_job(const store::JobConfig& kept, const store::JobConfig& asked
   compare("convolution", arithmetic::name_of(kept.convolution), arithmetic::name_of(asked.convolution));
   compare("batch", kept.batch, asked.batch);
   compare("lr", kept.lr, asked.lr);
-  compare("momentum", kept.momentum, asked.momentum);
+  compare("optimizer", arithmetic::update_rule(kept.optimizer.kind).name,
+          arithmetic::update_rule(asked.optimizer.kind).name);
+  compare("momentum", kept.optimizer.momentum, asked.optimizer.momentum);
+  compare("weight_decay", kept.optimizer.weight_decay, asked.optimizer.weight_decay);
+  compare("beta1", kept.optimizer.beta1, asked.optimizer.beta1);
+  compare("beta2", kept.optimizer.beta2, asked.optimizer.beta2);
+  compare("eps", kept.optimizer.eps, asked.optimizer.eps);
+  compare("schedule", arithmetic::name_of(kept.schedule.kind), arithmetic::name_of(asked.schedule.kind));
+  compare("step_epochs", kept.schedule.step_epochs, asked.schedule.step_epochs);
+  compare("step_factor", kept.schedule.step_factor, asked.schedule.step_factor);
+  compare("lr_min", kept.schedule.lr_min, asked.schedule.lr_min);
+  compare("warmup", kept.schedule.warmup, asked.schedule.warmup);
   compare("seed", kept.seed, asked.seed);
   if (!asked.load.empty()) compare("start: the hash of the weights", kept.load, asked.load);
 }
@@ -67,7 +78,8 @@ store::RunConfig config_of(const TrainOptions& options, const train::Job& job) {
               .seed = job.seed,
               .batch = options.batch,
               .lr = job.learning_rate,
-              .momentum = job.momentum,
+              .optimizer = job.optimizer,
+              .schedule = job.schedule,
               .epochs = job.epochs,
               .convolution = job.model.convolution,
               .load = options.start ? to_hex(train::hash_of(to_inside(*options.start, job.model))) : ""},

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 
 #include "api/training.h"
 #include "base/error.h"
@@ -35,11 +36,9 @@ std::string content_of(const fs::path& file) {
 
 class KeptRunTest : public testing::Test {
  protected:
-  KeptRunTest()
-      : folder_(fs::path(testing::TempDir()) /
-                testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
+  KeptRunTest() {
+    std::string pattern = testing::TempDir() + "lockstep-kept-run-XXXXXX";
+    folder_ = ::mkdtemp(pattern.data());
   }
   ~KeptRunTest() override { fs::remove_all(folder_); }
 
@@ -55,7 +54,7 @@ class KeptRunTest : public testing::Test {
             .run = folder_ / run};
   }
 
-  const fs::path folder_;
+  fs::path folder_;
   const Dataset data_ = pictures_from_memory();
 };
 
@@ -100,6 +99,32 @@ TEST_F(KeptRunTest, MoreEpochsAreTheLongerRun) {
             "epochs: " + more.run.string() + " has begun 3 epochs, found 2");
 }
 
+TEST_F(KeptRunTest, ACosineGoesOnToItsEndAndNotFurther) {
+  const auto cosine = [&](const std::string& run) {
+    TrainOptions o = options(run);
+    o.momentum = std::nullopt;
+    o.optimizer = "adam";
+    o.schedule = "cosine";
+    o.warmup = 2;
+    return o;
+  };
+  const TrainResult whole = run_training(cosine("whole"));
+  TrainOptions first = cosine("parted");
+  first.on_step = [](const FinishedStep& step) {
+    if (step.step == 4) step.stop();
+  };
+  EXPECT_TRUE(run_training(first).stopped);
+  TrainOptions second = cosine("parted");
+  second.begin = Begin::resume;
+  second.devices = "2xcpu";
+  TrainOptions longer = second;
+  longer.epochs = 5;
+  EXPECT_EQ(refusal_of(Fault::usage, [&] { run_training(longer); }),
+            "epochs: the schedule cosine of " + second.run.string() +
+                " ends with epoch 3, found 5; leave epochs as it was");
+  EXPECT_EQ(run_training(second).weights.hash(), whole.weights.hash());
+}
+
 TEST_F(KeptRunTest, ARunOfAnotherJobIsRefusedAndNothingChanges) {
   run_training(options("run"));
   const std::string config = content_of(folder_ / "run/config.toml");
@@ -116,6 +141,14 @@ TEST_F(KeptRunTest, ARunOfAnotherJobIsRefusedAndNothingChanges) {
             "batch: expected 20 as " + run + " says, found 30");
   EXPECT_EQ(refusal([](TrainOptions& o) { o.momentum = 0.5f; }),
             "momentum: expected 0.9 as " + run + " says, found 0.5");
+  EXPECT_EQ(refusal([](TrainOptions& o) { o.optimizer = "nesterov"; }),
+            "optimizer: expected momentum as " + run + " says, found nesterov");
+  EXPECT_EQ(refusal([](TrainOptions& o) { o.weight_decay = 0.5; }),
+            "weight_decay: expected 0 as " + run + " says, found 0.5");
+  EXPECT_EQ(refusal([](TrainOptions& o) { o.schedule = "cosine"; }),
+            "schedule: expected constant as " + run + " says, found cosine");
+  EXPECT_EQ(refusal([](TrainOptions& o) { o.warmup = 3; }),
+            "warmup: expected 0 as " + run + " says, found 3");
   EXPECT_THAT(refusal([](TrainOptions& o) { o.begin = Begin::anew; }), testing::HasSubstr(run));
   EXPECT_EQ(refusal([](TrainOptions& o) { o.run = ""; }),
             "begin: expected a directory in `run` to take up again, found none");

@@ -14,6 +14,7 @@
 #include "api/kept_run.h"
 #include "base/error.h"
 #include "base/float_environment.h"
+#include "base/nearest.h"
 #include "train/trainer.h"
 
 namespace lockstep {
@@ -67,16 +68,46 @@ void expect_limits(const TrainOptions& options) {
   if (options.batch < 1 || options.batch > kMostBatch)
     throw Error(Fault::usage, "batch: expected 1 to {}, found {}", kMostBatch, options.batch);
   if (options.epochs < 1) throw Error(Fault::usage, "epochs: expected at least 1, found {}", options.epochs);
-  if (!std::isfinite(options.lr) || options.lr <= 0)
-    throw Error(Fault::usage, "lr: expected a finite number above 0, found {}", options.lr);
+  if (options.lr && (!std::isfinite(*options.lr) || *options.lr <= 0))
+    throw Error(Fault::usage, "lr: expected a finite number above 0, found {}", *options.lr);
   expect_timeout(options.timeout);
   if (options.checkpoint_every < 0)
     throw Error(Fault::usage, "checkpoint_every: expected at least 1 step, or 0 for every epoch, found {}",
                 options.checkpoint_every);
   if (options.run.empty() && options.begin != Begin::anew)
     throw Error(Fault::usage, "begin: expected a directory in `run` to take up again, found none");
-  if (std::isnan(options.momentum) || options.momentum < 0 || options.momentum >= 1)
-    throw Error(Fault::usage, "momentum: expected 0 to below 1, found {}", options.momentum);
+}
+
+// The kind of that name; nothing if there is none.
+template <auto kNamed>
+auto kind_named(std::string_view option, const std::string& name, const std::vector<std::string>& names) {
+  const auto kind = kNamed(name);
+  if (!name.empty() && !kind)
+    throw Error(Fault::usage, "{}: there is no '{}'{}", option, name, suggestion(name, names));
+  return kind;
+}
+
+std::string as_it_is(std::string_view option) { return std::string(option); }
+
+arithmetic::Optimizer optimizer_of(const TrainOptions& options) {
+  return arithmetic::resolve({.kind = kind_named<arithmetic::update_kind_named>(
+                                  "optimizer", options.optimizer, arithmetic::update_kind_names()),
+                              .momentum = options.momentum,
+                              .weight_decay = options.weight_decay,
+                              .beta1 = options.beta1,
+                              .beta2 = options.beta2,
+                              .eps = options.eps},
+                             as_it_is);
+}
+
+arithmetic::Schedule schedule_of(const TrainOptions& options) {
+  return arithmetic::resolve({.kind = kind_named<arithmetic::schedule_kind_named>(
+                                  "schedule", options.schedule, arithmetic::schedule_kind_names()),
+                              .step_epochs = options.step_epochs,
+                              .step_factor = options.step_factor,
+                              .lr_min = options.lr_min,
+                              .warmup = options.warmup},
+                             as_it_is);
 }
 
 void expect_shares(const std::vector<double>& shares, int devices) {
@@ -177,14 +208,16 @@ TrainOptions without_callbacks(TrainOptions options) {
 
 TrainResult run_training(const TrainOptions& options) {
   expect_limits(options);
+  const arithmetic::Optimizer optimizer = optimizer_of(options);
   const data::Split& data = options.data.inside().split;
   const train::Job job{
       .model = to_inside(options.model),
       .seed = options.seed,
       .batch = static_cast<int>(std::min(static_cast<std::size_t>(options.batch), data.train.size())),
-      .learning_rate = options.lr,
+      .learning_rate = options.lr.value_or(arithmetic::update_rule(optimizer.kind).usual_rate),
       .epochs = options.epochs,
-      .momentum = options.momentum};
+      .optimizer = optimizer,
+      .schedule = schedule_of(options)};
   train::check_fits(job.model, data.train);
   train::check_fits(job.model, data.test);
   return drive_to<TrainResult>([work = Work{without_callbacks(options), job, options.on_step != nullptr},

@@ -23,9 +23,13 @@ namespace {
 TEST(Train, GivesTheTrainersWeights) {
   const Dataset data = some_data();
   const auto device = cpu::make_cpu_device({.threads = 1});
-  const train::TrainResult expected = train::train(
-      {.model = model::lenet(), .seed = 5, .batch = 48, .learning_rate = 0.1f, .epochs = 2, .momentum = 0.5f},
-      data.inside().split, *device);
+  const train::TrainResult expected = train::train({.model = model::lenet(),
+                                                    .seed = 5,
+                                                    .batch = 48,
+                                                    .learning_rate = 0.1f,
+                                                    .epochs = 2,
+                                                    .optimizer = arithmetic::sgd_with_momentum(0.5f)},
+                                                   data.inside().split, *device);
   const TrainResult found = run_training(
       {.data = data, .devices = "2xcpu", .batch = 48, .lr = 0.1f, .epochs = 2, .momentum = 0.5f, .seed = 5});
   EXPECT_EQ(found.weights.hash(), to_hex(train::hash_of(expected.weights)));
@@ -33,6 +37,58 @@ TEST(Train, GivesTheTrainersWeights) {
   EXPECT_EQ(found.accuracy(), expected.epochs.back().test_accuracy());
   EXPECT_THAT(found.epochs[0].train_loss, SameBits(expected.epochs[0].train_loss));
   EXPECT_EQ(found.devices, (std::vector<std::string>{"cpu:0", "cpu:1"}));
+}
+
+TEST(Train, UpdatesAsTheTrainerDoes) {
+  const Dataset data = some_data();
+  const auto device = cpu::make_cpu_device({.threads = 1});
+  const train::TrainResult expected =
+      train::train({.model = model::mlp(),
+                    .batch = 48,
+                    .learning_rate = 0.001f,
+                    .epochs = 2,
+                    .optimizer = {.kind = arithmetic::UpdateKind::adamw, .weight_decay = 0.05, .beta1 = 0.8},
+                    .schedule = {.kind = arithmetic::ScheduleKind::cosine, .warmup = 1}},
+                   data.inside().split, *device);
+  const TrainResult found = run_training({.model = zoo_model("mlp"),
+                                          .data = data,
+                                          .devices = "2xcpu",
+                                          .batch = 48,
+                                          .epochs = 2,
+                                          .optimizer = "adamw",
+                                          .weight_decay = 0.05,
+                                          .beta1 = 0.8,
+                                          .schedule = "cosine",
+                                          .warmup = 1,
+                                          .shard_optimizer = true});
+  EXPECT_EQ(found.weights.hash(), to_hex(train::hash_of(expected.weights)));
+}
+
+TEST(Train, RefusesAnUpdateThatCannotBe) {
+  const Dataset data = some_data();
+  const auto refusal = [&](auto change) {
+    TrainOptions options{.data = data};
+    change(options);
+    return refusal_of(Fault::usage, [&] { run_training(options); });
+  };
+  EXPECT_EQ(refusal([](TrainOptions& o) { o.optimizer = "adem"; }),
+            "optimizer: there is no 'adem'; did you mean 'adam'?");
+  EXPECT_EQ(refusal([](TrainOptions& o) { o.schedule = "cosin"; }),
+            "schedule: there is no 'cosin'; did you mean 'cosine'?");
+  EXPECT_EQ(refusal([](TrainOptions& o) {
+              o.optimizer = "adam";
+              o.momentum = 0.9f;
+            }),
+            "momentum: the optimizer adam takes none; leave it out or choose momentum or nesterov");
+  EXPECT_EQ(refusal([](TrainOptions& o) { o.weight_decay = -1; }),
+            "weight_decay: expected a finite number from 0, found -1");
+  EXPECT_EQ(refusal([](TrainOptions& o) { o.step_epochs = 2; }),
+            "step_epochs: the schedule constant takes none; leave it out or choose step");
+  EXPECT_EQ(refusal([](TrainOptions& o) {
+              o.schedule = "cosine";
+              o.warmup = 1'000'000;
+            }).substr(0, 15),
+            "schedule cosine");
 }
 
 TEST(Train, ComputesConvolutionsAsTheModelSays) {
@@ -156,7 +212,7 @@ TEST(Train, RefusesNumbersBeyondTheirLimits) {
   EXPECT_EQ(
       refusal_of(Fault::usage,
                  [&] { run_training({.data = data, .momentum = std::numeric_limits<float>::quiet_NaN()}); }),
-      "momentum: expected 0 to below 1, found nan");
+      "momentum: expected a number from 0 to below 1, found nan");
   EXPECT_EQ(refusal_of(Fault::usage, [&] { run_training({.data = data, .threads = -1}); }),
             "threads: expected 1 to 1024, or 0 for every core, found -1");
   EXPECT_NE(refusal_of(Fault::usage, [&] { run_training({.data = data, .exchange = "stor"}); }).find("star"),

@@ -15,13 +15,13 @@ struct ConvolutionShape {
   int out_width() const { return (width + 2 * padding_width - kernel_width) / stride_width + 1; }
 };
 
-// What a model allows. Part of its bits, so part of its configuration.
+// The algorithms that a model allows. Its bits depend on this rule, so the rule is part of its configuration.
 enum class ConvolutionRule {
   fast,    // Winograd's algorithm where the law's table says that it pays
   direct,  // every layer direct
 };
 
-// What a model has that does not say.
+// The rule of a model that names none.
 inline constexpr ConvolutionRule kUsualConvolution = ConvolutionRule::fast;
 
 // Forward and input gradient.

@@ -29,7 +29,7 @@ constexpr std::optional<ConvolutionRule> convolution_rule_named(std::string_view
   return found->rule;
 }
 
-// For those who say what they expected.
+// All names, for error messages.
 inline std::vector<std::string> convolution_rule_names() {
   std::vector<std::string> names;
   names.reserve(kConvolutionRules.size());

@@ -1,6 +1,5 @@
 #include "arithmetic/initial_weights.h"
 
-#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -8,6 +7,7 @@
 
 #include "arithmetic/normal.h"
 #include "base/random.h"
+#include "base/same_bits_for_test.h"
 
 namespace lockstep::arithmetic {
 namespace {
@@ -21,14 +21,14 @@ std::vector<float> initial(std::size_t count, std::string_view name, std::uint64
 TEST(InitialWeights, FollowTheStreamOfTheirName) {
   const std::vector<float> values = initial(7, "conv1.weight", 5);
   const auto block = random_block(5, 1, 0, stream_id("init:conv1.weight"));
-  EXPECT_EQ(values[4], static_cast<float>(normal_of_word(block[0])) * 0.01f);
-  EXPECT_EQ(values[6], static_cast<float>(normal_of_word(block[2])) * 0.01f);
+  EXPECT_THAT(values[4], SameBits(static_cast<float>(normal_of_word(block[0])) * 0.01f));
+  EXPECT_THAT(values[6], SameBits(static_cast<float>(normal_of_word(block[2])) * 0.01f));
 }
 
 TEST(InitialWeights, DoNotDependOnTheCount) {
   const std::vector<float> few = initial(5, "conv1.weight", 5);
   const std::vector<float> many = initial(100, "conv1.weight", 5);
-  EXPECT_TRUE(std::equal(few.begin(), few.end(), many.begin()));
+  EXPECT_THAT(std::vector<float>(many.begin(), many.begin() + 5), SameBits(few));
 }
 
 TEST(InitialWeights, DifferBySeedAndName) {
@@ -52,7 +52,7 @@ TEST(InitialWeights, UniformOnesFollowTheStreamToo) {
   fill_uniform(values, "conv1.weight", 5, 0.3f);
   const auto block = random_block(5, 1, 0, stream_id("init:conv1.weight"));
   const float u = static_cast<float>(block[2] >> 8) * 0x1p-24f;
-  EXPECT_EQ(values[6], std::fma(2 * u, 0.3f, -0.3f));
+  EXPECT_THAT(values[6], SameBits(std::fma(2 * u, 0.3f, -0.3f)));
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // The trees in which partial sums meet: lanes inside a pack, packs across devices.
 //
 // The pack tree is a function of the number of packs alone: a range of q > 1 packs is tree(left) +
-// tree(right), left the largest power of two strictly below q. Who holds packs [a, b) holds a few complete
-// subtrees of it (cover) and gets their sums by adding pack after pack on a small stack (join_schedule); who
-// has the subtrees of all holders adds the rest of the same tree (join_pairs). Checked against plain
-// recursion in tree_test.cpp.
+// tree(right), left the largest power of two strictly below q. A device that holds packs [a, b) holds a few
+// complete subtrees (cover) and gets their sums by adding pack after pack on a small stack (join_schedule).
+// The device that receives the subtrees of all others adds the rest of the same tree (join_pairs). Checked
+// against plain recursion in tree_test.cpp.
 #pragma once
 #include <array>
 #include <span>

@@ -33,7 +33,7 @@ data::Dataset make_set() {
 }
 
 const data::Dataset kSet = make_set();
-const train::Job kJob{small_model(), 5, 48, 0.3f, 3, 0.5f};
+const train::Job kJob{small_model(), 5, 48, 0.3f, 3, arithmetic::sgd_with_momentum(0.5f)};
 
 // Devices of which one may go wrong.
 MakeCrew crews(std::optional<device::Drill> drill = {}, const std::string& where = "cpu:2") {
@@ -113,9 +113,9 @@ class WrongVelocity final : public device::PassingDevice {
    public:
     Executable(std::unique_ptr<device::Executable> inner, const program::Program& program, int step)
         : PassingExecutable(std::move(inner)), program_(program), steps_left_(step) {}
-    void update(std::span<const program::exchange::Update> updates, const device::StepInput& input) override {
-      inner().update(updates, input);
-      if (--steps_left_ != 0) return;
+    void run(std::size_t segment, const device::StepInput& input, device::Watcher& watcher) override {
+      inner().run(segment, input, watcher);
+      if (program_.segments[segment].name != "update" || --steps_left_ != 0) return;
       for (auto part = program_.state.rbegin(); part != program_.state.rend(); ++part) {
         std::vector<float> numbers(program_.buffers[static_cast<std::size_t>(part->buffer)].elements);
         if (numbers.empty()) continue;

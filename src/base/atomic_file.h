@@ -37,7 +37,7 @@ class AtomicFile {
   int descriptor_ = -1;
 };
 
-// The whole of it in one call.
+// Writes a whole file in one call.
 void write_file_atomically(const std::filesystem::path& path, std::string_view text);
 
 // Is it one of the temporary files that a killed program leaves?

@@ -1,4 +1,4 @@
-// Something that has to be done in time.
+// A call if something takes longer than it should.
 #pragma once
 #include <chrono>
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace lockstep {
 
-// Calls `late` if it is still there after `timeout`. Must not throw.
+// Calls `late`, on a thread of its own, if this object still lives after `timeout`. `late` must not throw.
 class Deadline {
  public:
   Deadline(std::chrono::nanoseconds timeout, std::function<void()> late);

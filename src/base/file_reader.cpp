@@ -16,7 +16,7 @@ namespace {
   throw Error(Fault::data, "{}: expected at most {} bytes, found {}", name, max_bytes, found);
 }
 
-// Unpacks one member after the other, into whatever room it is given.
+// Unpacks one member after the other, into the memory that the caller gives.
 class Inflater {
  public:
   explicit Inflater(std::span<const std::byte> packed)
@@ -32,7 +32,8 @@ class Inflater {
     std::size_t produced;
   };
   Progress run(std::span<std::byte> into) {
-    // The library counts in 32 bits, we do not. It reads ahead and may go back, also behind where it began.
+    // The library counts in 32 bits, we do not. The library reads ahead and may go back, also before its
+    // start.
     constexpr std::size_t kLongestRun = std::numeric_limits<std::uint32_t>::max();
     const std::size_t room = std::min(into.size(), kLongestRun);
     state_->avail_in = static_cast<std::uint32_t>(std::min(rest().size(), kLongestRun));

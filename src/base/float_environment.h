@@ -7,7 +7,7 @@
 namespace lockstep {
 
 // Sets the law's environment on the calling thread; the destructor gives back the one that was there.
-// Whatever computes makes one when it takes up work, not once for ever: between two pieces of work a driver
+// Code that computes makes one each time it takes up work: between two pieces of work a driver
 // or a callback may change the environment again. Callbacks of a user run outside of it, in the user's own
 // environment. Costs 0.1 microseconds.
 class FloatEnvironment {

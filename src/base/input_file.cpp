@@ -50,7 +50,7 @@ int open_without_waiting(const std::string& name) {
   return descriptor;
 }
 
-// The file's size; nothing if it does not tell. The files of /proc say 0 whatever they hold.
+// The file's size; nothing if the file does not tell. Files of /proc say 0 even if they hold bytes.
 std::optional<std::size_t> judge(int descriptor, const std::string& name) {
   struct stat status {};
   if (::fstat(descriptor, &status) != 0) throw CannotRead(name, "stat", errno);

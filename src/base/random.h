@@ -1,6 +1,6 @@
-// Random numbers by counting: a number is a function of (seed, block, epoch or step, stream), never of who
-// asks, or when. Philox 4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3",
-// 2011.
+// Random numbers by counting: a number is a function of (seed, block, epoch or step, stream), never of the
+// thread or the time. Philox 4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2,
+// 3", 2011.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace lockstep {
 
 // The stream of "purpose:name", such as "init:conv1.weight": the low 32 bits of its XXH3_64.
-// Streams of one run must differ; who makes them checks that.
+// Streams of one run must differ; the caller that makes them checks that.
 std::uint32_t stream_id(std::string_view purpose_and_name);
 
 // Four words of the bijection that `key` selects.

@@ -1,4 +1,4 @@
-// A short look before a long sleep: what comes within microseconds saves a trip through the kernel.
+// A thread looks for a short time before it sleeps: an event within microseconds then needs no system call.
 #pragma once
 
 namespace lockstep {

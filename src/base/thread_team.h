@@ -24,8 +24,8 @@ class ThreadTeam {
     std::function<void(int)> on_start =
         nullptr;  // called on each further thread, with its number; must not throw
     std::chrono::nanoseconds timeout = std::chrono::seconds(60);
-    // Told, in one line, who has not come back; again after every further timeout. May end the process; it
-    // must not throw, because the work still refers to the caller's frame.
+    // Called with one line that names the threads which have not come back; again after every further
+    // timeout. May end the process; it must not throw, because the work still refers to the caller's frame.
     std::function<void(const std::string&)> on_stuck = nullptr;
   };
 

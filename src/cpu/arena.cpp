@@ -1,5 +1,7 @@
 #include "cpu/arena.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace lockstep::cpu {
@@ -15,12 +17,12 @@ std::size_t line(std::size_t elements, std::size_t per_line) {
 }  // namespace
 
 Arena::Arena(const program::Program& program, const ArenaSizes& sizes)
-    : places_(program.buffers.size()), stack_(sizes.stack) {
-  const auto threads = static_cast<std::size_t>(sizes.threads);
+    : threads_(sizes.threads), most_packs_(sizes.most_packs), places_(program.buffers.size()) {
   for (std::size_t i = 0; i < places_.size(); ++i) {
     const program::Buffer& buffer = program.buffers[i];
     Place& place = places_[i];
     place.slots = sizes.slots[i];
+    place.kept = sizes.kept[i];
     switch (buffer.role) {
       case Role::activation:
         put_into_workspace(place, buffer.elements * kPack * sizeof(float));
@@ -33,12 +35,11 @@ Arena::Arena(const program::Program& program, const ArenaSizes& sizes)
         break;
       case Role::partial:
         place.stride = line(buffer.elements, 16);
-        place.float_memory =
-            AlignedBuffer<float>(threads * static_cast<std::size_t>(sizes.stack) * place.stride);
         break;
-      case Role::tally:
+      case Role::counts:  // of the device, then of each thread
         place.stride = line(buffer.elements, 8);
-        place.count_memory = AlignedBuffer<std::int64_t>(threads * place.stride);
+        place.count_memory =
+            AlignedBuffer<std::int64_t>((1 + static_cast<std::size_t>(threads_)) * place.stride);
         break;
       case Role::prepared:
         if (sizes.passing_prepared) {
@@ -50,25 +51,48 @@ Arena::Arena(const program::Program& program, const ArenaSizes& sizes)
       case Role::parameter:
       case Role::gradient:
       case Role::state:
-        place.float_memory = AlignedBuffer<float>(buffer.elements);
+        if (!sizes.borrowed.contains(static_cast<program::BufferId>(i)))
+          place.float_memory = AlignedBuffer<float>(buffer.elements);
+        break;
+      case Role::inbox:
         break;
     }
     place.floats = place.float_memory.data();
     place.counts = place.count_memory.data();
   }
+  for (const auto& [parameter, floats] : sizes.borrowed)
+    places_[static_cast<std::size_t>(parameter)].floats = floats;
   for (const auto& [prepared, parameter] : sizes.canonical) {
     places_[static_cast<std::size_t>(prepared)].floats = shared(parameter);
   }
 }
 
+void Arena::enlarge(const program::Program& program, int stack) {
+  const bool deeper = stack > stack_;
+  stack_ = std::max(stack_, stack);
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    const program::Buffer& buffer = program.buffers[i];
+    Place& place = places_[i];
+    if (buffer.role == Role::inbox && buffer.elements > place.float_memory.size())
+      place.float_memory = AlignedBuffer<float>(buffer.elements);
+    if (buffer.role == Role::partial && deeper)
+      place.float_memory = AlignedBuffer<float>(static_cast<std::size_t>(threads_ * stack_) * place.stride);
+    if (buffer.role == Role::inbox || buffer.role == Role::partial) place.floats = place.float_memory.data();
+  }
+}
+
 void Arena::put_into_workspace(Place& place, std::size_t bytes_of_a_slot) {
-  place.first = workspace_bytes_;
   place.stride = line(bytes_of_a_slot, 64);
+  if (place.kept) {
+    place.kept_memory = AlignedBuffer<std::byte>(static_cast<std::size_t>(most_packs_) * place.stride);
+    return;
+  }
+  place.first = workspace_bytes_;
   workspace_bytes_ += static_cast<std::size_t>(place.slots) * place.stride;
 }
 
-std::int64_t* Arena::tally(program::BufferId id, int thread) const {
-  return at(id).counts + static_cast<std::size_t>(thread) * at(id).stride;
+std::int64_t* Arena::thread_counts(program::BufferId id, int thread) const {
+  return at(id).counts + static_cast<std::size_t>(1 + thread) * at(id).stride;
 }
 
 float* Arena::partial(program::BufferId id, int thread, int level) const {

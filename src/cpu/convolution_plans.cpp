@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "cpu/gather_plan.h"
+#include "cpu/tap_tile_plan.h"
 #include "cpu/window_plan.h"
 #include "cpu/winograd_plan.h"
 #include "cpu/winograd_weights.h"
@@ -29,9 +29,9 @@ class Planner {
     if (WindowPlan::suits(c, epilogue_of(uses))) {
       add_direct<WindowPlan>(prepared, direction, std::make_shared<WindowPlan>(c, kernels_, caches_));
     } else {
-      add_direct<GatherPlan>(
+      add_direct<TapTilePlan>(
           prepared, direction,
-          std::make_shared<GatherPlan>(c, direction, epilogue_of(uses), most_packs_, kernels_, caches_));
+          std::make_shared<TapTilePlan>(c, direction, epilogue_of(uses), most_packs_, kernels_, caches_));
     }
   }
 

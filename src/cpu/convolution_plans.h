@@ -1,5 +1,5 @@
-// The plans of all layers of a program, by the prepared buffer they read: who prepares and who uses agree on
-// the layout.
+// The plans of all layers of a program, by the prepared buffer they read, so that the step which prepares the
+// weights and the step which reads them use one layout.
 #pragma once
 #include <map>
 #include <memory>

@@ -30,11 +30,11 @@ class Cores {
   // Binds the calling thread. Throws Error(device) if the system refuses.
   void bind(int core) const;
 
-  // For whom it is only a matter of speed: a refusal changes nothing.
+  // The same where binding only matters for speed: if the system refuses, nothing changes.
   void try_to_bind(int core) const noexcept;
-  // The same, until what it returns is gone.
+  // The same, until the returned object is destroyed.
   std::unique_ptr<device::ThreadPlace> bind_for_now(int core) const;
-  // Lets the calling thread run on all of them again.
+  // Lets the calling thread run on all cores again.
   void unbind() const noexcept;
 
  private:

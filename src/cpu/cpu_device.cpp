@@ -37,7 +37,7 @@ class CpuDevice : public device::Device {
   }
   // CPU devices share the host's memory, so no copy is needed.
   bool reaches(const device::Device&) const override { return false; }
-  void copy(std::span<const float> from, std::span<float> to) override {
+  void copy(std::span<const std::byte> from, std::span<std::byte> to) override {
     std::ranges::copy(from, to.begin());
   }
 

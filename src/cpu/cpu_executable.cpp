@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/error.h"
+#include "program/crossing.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -57,22 +58,20 @@ GroupedRange grouped_range(const program::Segment& segment, device::Order order,
 CpuExecutable::CpuExecutable(const program::Program& program, const device::LoadOptions& options,
                              const Kernels& kernels, ThreadTeam& team, WorkspacePool& workspaces,
                              bool shares_cores)
-    : program_(program),
-      options_(options),
+    : options_(options),
       kernels_(kernels),
       team_(team),
       workspaces_(workspaces),
-      most_packs_(arithmetic::pack_count(options.most_examples)),
-      share_packs_(device::most_of_share(options)),
-      active_(std::clamp(share_packs_, 1, team.size())),
-      group_(options.order == device::Order::pack ? std::clamp(per_thread(share_packs_, active_), 1, kGroup)
-                                                  : std::max(1, per_thread(share_packs_, active_))),
+      active_(std::clamp(options.most_packs, 1, team.size())),
+      group_(options.order == device::Order::pack
+                 ? std::clamp(per_thread(options.most_packs, active_), 1, kGroup)
+                 : std::max(1, per_thread(options.most_packs, active_))),
       prepares_late_(shares_cores && team.size() == 1 && options.order == device::Order::pack &&
-                     share_packs_ <= group_),
-      plans_(make_convolution_plans(program_, std::min(kGroup, group_), kernels, cache_sizes())),
-      arena_(program_, plan_memory()) {
-  program::check_program(program_);
-  make_steps();
+                     options.most_packs <= group_),
+      current_(&programs_.emplace_back(program)),
+      plans_(make_convolution_plans(program, std::min(kGroup, group_), kernels, cache_sizes())),
+      arena_(program, plan_memory()) {
+  make_steps(programs_.front());
   const std::size_t bytes = arena_.workspace_bytes() + scratch_floats_ * sizeof(float);
   if (options.order == device::Order::pack) {
     workspaces_.reserve(bytes);
@@ -81,28 +80,56 @@ CpuExecutable::CpuExecutable(const program::Program& program, const device::Load
   }
 }
 
-void CpuExecutable::make_steps() {
-  const StepContext context{arena_, kernels_, plans_, program_, std::min(kGroup, group_)};
-  for (const program::Segment& segment : program_.segments) {
-    ReadySegment& ready = segments_.emplace_back();
-    ready.segment = &segment;
+int CpuExecutable::add(const program::Program& program) {
+  const std::vector<program::Buffer>& buffers = first_program().buffers;
+  lockstep::check(
+      std::ranges::equal(program.buffers, buffers, {}, &program::Buffer::role, &program::Buffer::role),
+      "a program of {} buffers in a memory of {}", program.buffers.size(), buffers.size());
+  const std::size_t scratch = scratch_floats_;
+  make_steps(programs_.emplace_back(program));
+  lockstep::check(scratch_floats_ == scratch, "a further program needs more scratch than the first");
+  return static_cast<int>(programs_.size()) - 1;
+}
+
+void CpuExecutable::make_steps(ReadyProgram& ready) {
+  program::check_program(ready.program);
+  int stack = 1;
+  const StepContext context{arena_, kernels_, plans_, ready.program, std::min(kGroup, group_)};
+  ready.divisions.assign(ready.program.buffers.size(), nullptr);
+  for (const program::Segment& segment : ready.program.segments) {
+    ReadySegment& steps = ready.segments.emplace_back();
+    steps.segment = &segment;
+    if (segment.over == program::Segment::Over::host) continue;
     const GroupedRange grouped = grouped_range(segment, options_.order, plans_);
-    ready.first_grouped = grouped.first;
-    ready.last_grouped = grouped.last;
-    for (const program::Instruction& i : segment.instructions) {
-      const bool over_packs = segment.over == program::Segment::Over::packs;
-      ready.steps.push_back(over_packs ? make_pack_step(i, context) : make_element_step(i, context));
-      ready.threads_left.emplace_back(0);
-      scratch_floats_ = std::max(scratch_floats_, ready.steps.back()->scratch_floats());
+    steps.first_grouped = grouped.first;
+    steps.last_grouped = grouped.last;
+    const bool over_packs = segment.over == program::Segment::Over::packs;
+    if (over_packs) {
+      lockstep::check(segment.packs.size() <= std::max(1, options_.most_packs), "{} packs where {} have room",
+                      segment.packs.size(), options_.most_packs);
+      steps.division = divide(ready.program.packs, segment.packs, active_);
+      stack = std::max(stack, deepest_stack(steps.division));
     }
+    for (const program::Instruction& i : segment.instructions) {
+      steps.steps.push_back(over_packs ? make_pack_step(i, context) : make_element_step(i, context));
+      steps.threads_left.emplace_back(0);
+      scratch_floats_ = std::max(scratch_floats_, steps.steps.back()->scratch_floats());
+      for (const program::BufferId output : i.outputs)
+        if (over_packs) ready.divisions[static_cast<std::size_t>(output)] = &steps.division;
+    }
+    // Partial sums that no instruction makes are put there by the caller, one for each subtree of the packs.
+    for (const Division*& division : ready.divisions)
+      if (over_packs && division == nullptr) division = &steps.division;
   }
+  arena_.enlarge(ready.program, stack);
 }
 
 // A buffer has room for every pack of a group, unless all its uses are on the same side of the grouped
 // instructions.
 std::vector<int> CpuExecutable::plan_slots() const {
-  std::vector<int> slots(program_.buffers.size(), 1), side(program_.buffers.size(), 0);
-  for (const program::Segment& segment : program_.segments) {
+  const program::Program& program = first_program();
+  std::vector<int> slots(program.buffers.size(), 1), side(program.buffers.size(), 0);
+  for (const program::Segment& segment : program.segments) {
     const GroupedRange grouped = grouped_range(segment, options_.order, plans_);
     for (std::size_t i = 0; i < segment.instructions.size(); ++i) {
       const int here = grouped.holds(i) ? 2 : i < grouped.first ? 1 : 3;
@@ -119,14 +146,17 @@ std::vector<int> CpuExecutable::plan_slots() const {
 }
 
 ArenaSizes CpuExecutable::plan_memory() const {
+  const program::Program& program = first_program();
   ArenaSizes sizes;
   sizes.threads = active_;
   sizes.slots = plan_slots();
-  sizes.prepared.assign(program_.buffers.size(), 0);
+  sizes.kept = program::crosses_segments(program);
+  sizes.most_packs = std::max(1, options_.most_packs);
+  sizes.prepared.assign(program.buffers.size(), 0);
   for (const auto& [id, weights] : plans_.weights) {
     sizes.prepared[static_cast<std::size_t>(id)] = weights->packed_floats();
   }
-  for (const program::Segment& segment : program_.segments) {
+  for (const program::Segment& segment : program.segments) {
     for (const program::Instruction& i : segment.instructions) {
       if (!std::holds_alternative<program::Prepare>(i.operation)) continue;
       const auto weights = plans_.weights.find(i.outputs[0]);
@@ -135,25 +165,18 @@ ArenaSizes CpuExecutable::plan_memory() const {
       sizes.canonical.emplace(i.outputs[0], i.inputs[0]);
     }
   }
-  sizes.stack = plan_stack();
   sizes.passing_prepared = prepares_late_;
+  if (options_.parameters_of != nullptr) {
+    const auto& lender = dynamic_cast<const CpuExecutable&>(options_.parameters_of->itself());
+    for (std::size_t i = 0; i < program.parameters.size(); ++i)
+      sizes.borrowed.emplace(program.parameters[i],
+                             lender.arena_.shared(lender.first_program().parameters.at(i)));
+  }
   return sizes;
 }
 
-// Deep enough for any number of packs up to the most.
-int CpuExecutable::plan_stack() const {
-  constexpr int kTried = 64;
-  int deepest = 1;
-  for (int packs = 1; packs <= std::min(most_packs_, kTried); ++packs) {
-    deepest = std::max(deepest, deepest_stack(divide(packs, options_.share(packs), active_)));
-  }
-  if (most_packs_ <= kTried) return deepest;
-  // A range of q packs has at most two complete subtrees of every size, and one more for what is being added.
-  return 2 * static_cast<int>(std::bit_width(static_cast<unsigned>(per_thread(share_packs_, active_)))) + 1;
-}
-
 std::span<float> CpuExecutable::floats_of(program::BufferId buffer, std::size_t count) const {
-  const program::Buffer& b = program_.buffers.at(static_cast<std::size_t>(buffer));
+  const program::Buffer& b = first_program().buffers.at(static_cast<std::size_t>(buffer));
   lockstep::check(b.role == program::Role::parameter || b.role == program::Role::gradient ||
                       b.role == program::Role::state,
                   "{} cannot be copied", b.name);
@@ -170,37 +193,42 @@ void CpuExecutable::download(program::BufferId buffer, std::span<float> values) 
 }
 
 std::span<const float> CpuExecutable::parameter(program::BufferId buffer) const {
-  return floats_of(buffer, program_.buffers.at(static_cast<std::size_t>(buffer)).elements);
+  return floats_of(buffer, first_program().buffers.at(static_cast<std::size_t>(buffer)).elements);
 }
 
 void CpuExecutable::download_activation(program::BufferId buffer, int example,
                                         std::span<float> values) const {
   lockstep::check(options_.order == device::Order::layer, "activations are kept in layer order only");
   const int pack = example / kPack, lane = example % kPack;
+  const Division& division = division_of(buffer);
   for (int thread = 0; thread < active_; ++thread) {
-    const arithmetic::PackRange range = division_.ranges.at(static_cast<std::size_t>(thread));
+    const arithmetic::PackRange range = division.ranges.at(static_cast<std::size_t>(thread));
     if (pack < range.first || pack >= range.last) continue;
     // The arena only says where in the workspace; nothing is written.
     auto* const workspace = const_cast<std::byte*>(kept_workspaces_[static_cast<std::size_t>(thread)].data());
-    const float* const from = arena_.activation(buffer, workspace, pack - range.first);
+    const float* const from =
+        arena_.kept(buffer)
+            ? reinterpret_cast<const float*>(arena_.kept_pack(buffer, pack - division.share.first))
+            : arena_.activation(buffer, workspace, pack - range.first);
     for (std::size_t i = 0; i < values.size(); ++i)
       values[i] = from[i * kPack + static_cast<std::size_t>(lane)];
   }
 }
 
-std::vector<std::int64_t> CpuExecutable::tally() const {
-  std::vector<std::int64_t> sum(2 * static_cast<std::size_t>(program_.classes), 0);
-  for (int thread = 0; thread < active_; ++thread) {
-    const std::int64_t* const counts = arena_.tally(program_.tally, thread);
-    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += counts[i];
-  }
-  return sum;
+std::span<std::int64_t> CpuExecutable::counts(program::BufferId buffer) {
+  return {arena_.counts(buffer), first_program().buffers.at(static_cast<std::size_t>(buffer)).elements};
 }
 
 // Every thread with packs adds to every sum; without any, all sums are complete at once.
 void CpuExecutable::begin_packs(ReadySegment& segment, device::Watcher& watcher) {
   const int busy = static_cast<int>(
-      std::ranges::count_if(division_.ranges, [](arithmetic::PackRange r) { return r.size() > 0; }));
+      std::ranges::count_if(segment.division.ranges, [](arithmetic::PackRange r) { return r.size() > 0; }));
+  for (const program::Instruction& i : segment.segment->instructions) {
+    if (!std::holds_alternative<program::Loss>(i.operation)) continue;
+    for (int thread = 0; thread < active_; ++thread)
+      std::ranges::fill_n(arena_.thread_counts(i.outputs[2], thread),
+                          static_cast<std::ptrdiff_t>(counts(i.outputs[2]).size()), 0);
+  }
   for (std::atomic<int>& left : segment.threads_left) left = busy;
   if (busy > 0) return;
   for (std::size_t step = 0; step < segment.steps.size(); ++step) {
@@ -212,12 +240,15 @@ void CpuExecutable::begin_packs(ReadySegment& segment, device::Watcher& watcher)
 // A thread has done the step for its last pack; the last thread to do so has completed the step's sums.
 void CpuExecutable::finish_step(ReadySegment& segment, std::size_t step, device::Watcher& watcher) {
   if (--segment.threads_left[step] > 0) return;
-  for (const program::BufferId output : segment.segment->instructions[step].outputs) {
-    const program::Buffer& buffer = program_.buffers[static_cast<std::size_t>(output)];
-    if (buffer.role != program::Role::partial) continue;
-    if (!options_.alone) gather(output, 0, buffer.elements);  // else join() does it, on all threads
-    watcher.complete(output);
+  const program::Instruction& instruction = segment.segment->instructions[step];
+  for (const program::BufferId output : instruction.outputs) {
+    const program::Buffer& buffer = current_->program.buffers[static_cast<std::size_t>(output)];
+    // A device that is alone adds the threads' sums when it joins, on all threads.
+    if (buffer.role == program::Role::partial && !options_.alone)
+      add_threads_sums(output, 0, buffer.elements);
+    if (buffer.role == program::Role::counts) add_threads_counts(output);
   }
+  for (const program::EventId event : instruction.signals) watcher.signal(event);
 }
 
 void CpuExecutable::run_packs(ReadySegment& segment, Work work, WorkspacePool::Lease* lease,
@@ -247,7 +278,7 @@ void CpuExecutable::run_packs(ReadySegment& segment, Work work, WorkspacePool::L
 }
 
 void CpuExecutable::prepare(const Work& work, device::Watcher& watcher) {
-  for (const ReadySegment& segment : segments_) {
+  for (const ReadySegment& segment : current_->segments) {
     for (std::size_t step = 0; step < segment.steps.size(); ++step) {
       const program::Instruction& instruction = segment.segment->instructions[step];
       if (!std::holds_alternative<program::Prepare>(instruction.operation)) continue;
@@ -257,44 +288,55 @@ void CpuExecutable::prepare(const Work& work, device::Watcher& watcher) {
   }
 }
 
-bool CpuExecutable::run(std::size_t segment, const device::StepInput& input, device::Watcher& watcher) {
-  ReadySegment& ready = segments_.at(segment);
+void CpuExecutable::run(std::size_t segment, const device::StepInput& input, device::Watcher& watcher) {
+  ReadySegment& ready = current_->segments.at(segment);
+  if (ready.segment->over != program::Segment::Over::packs) return run_elements(ready, input, watcher);
   const int packs = arithmetic::pack_count(static_cast<int>(input.minibatch.examples.size()));
-  lockstep::check(packs >= 1 && packs <= most_packs_, "a minibatch of {} packs where 1 to {} have room",
-                  packs, most_packs_);
-  if (division_.packs != packs) division_ = divide(packs, options_.share(packs), active_);
-  const bool over_packs = ready.segment->over == program::Segment::Over::packs;
-  if (over_packs) begin_packs(ready, watcher);
+  lockstep::check(packs == current_->program.packs, "a minibatch of {} packs for a program of {}", packs,
+                  current_->program.packs);
+  begin_packs(ready, watcher);
+  on_all_threads([&](int thread, int) {
+    if (thread < active_ && ready.division.ranges[static_cast<std::size_t>(thread)].size() > 0)
+      run_share(ready, input, thread, watcher);
+  });
+}
+
+// The packs of one thread.
+void CpuExecutable::run_share(ReadySegment& segment, const device::StepInput& input, int thread,
+                              device::Watcher& watcher) {
+  const auto t = static_cast<std::size_t>(thread);
+  Work work{.input = input, .thread = thread, .threads = team_.size()};
+  work.first_pack = segment.division.ranges[t].first;
+  work.first_kept = work.first_pack - segment.division.share.first;
+  work.schedule = segment.division.schedules[t];
+  work.scratch_offset = arena_.workspace_bytes();
+  if (options_.order == device::Order::layer) {
+    work.workspace = kept_workspaces_[t].data();
+    return run_packs(segment, work, nullptr, watcher);
+  }
+  WorkspacePool::Lease lease(workspaces_);
+  work.workspace = lease.memory();
+  if (prepares_late_) prepare(work, watcher);
+  run_packs(segment, work, &lease, watcher);
+}
+
+void CpuExecutable::run_elements(ReadySegment& segment, const device::StepInput& input,
+                                 device::Watcher& watcher) {
+  const std::vector<program::Instruction>& instructions = segment.segment->instructions;
   std::atomic<bool> finite{true};
   on_all_threads([&](int thread, int threads) {
     Work work{.input = input, .thread = thread, .threads = threads};
     work.finite = &finite;
-    if (!over_packs) {
-      for (std::size_t step = 0; step < ready.steps.size(); ++step) {
-        const program::Operation& operation = ready.segment->instructions[step].operation;
-        if (prepares_late_ && std::holds_alternative<program::Prepare>(operation)) continue;
-        watcher.begin(ready.segment->instructions[step]);
-        ready.steps[step]->run(work);
-      }
-    } else if (thread < active_) {
-      const auto t = static_cast<std::size_t>(thread);
-      std::fill_n(arena_.tally(program_.tally, thread), 2 * program_.classes, 0);
-      if (division_.ranges[t].size() == 0) return;
-      work.first_pack = division_.ranges[t].first;
-      work.schedule = division_.schedules[t];
-      work.scratch_offset = arena_.workspace_bytes();
-      if (options_.order == device::Order::pack) {
-        WorkspacePool::Lease lease(workspaces_);
-        work.workspace = lease.memory();
-        if (prepares_late_) prepare(work, watcher);
-        run_packs(ready, work, &lease, watcher);
-      } else {
-        work.workspace = kept_workspaces_[t].data();
-        run_packs(ready, work, nullptr, watcher);
-      }
+    for (std::size_t step = 0; step < segment.steps.size(); ++step) {
+      if (prepares_late_ && std::holds_alternative<program::Prepare>(instructions[step].operation)) continue;
+      watcher.begin(instructions[step]);
+      segment.steps[step]->run(work);
     }
   });
-  return finite;
+  for (const program::Instruction& i : instructions) {
+    if (std::holds_alternative<program::Check>(i.operation)) *arena_.counts(i.outputs[0]) = finite ? 1 : 0;
+    for (const program::EventId event : i.signals) watcher.signal(event);
+  }
 }
 
 void CpuExecutable::on_all_threads(const std::function<void(int thread, int threads)>& work) {

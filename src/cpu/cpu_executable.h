@@ -1,4 +1,4 @@
-// A program on a CPU device: its steps, its memory, and the loop nest that runs them.
+// Programs on a CPU device: their steps, their memory, and the loop nest that runs them.
 #pragma once
 #include <deque>
 #include <mutex>
@@ -16,25 +16,25 @@ class CpuExecutable : public device::Executable {
   CpuExecutable(const program::Program& program, const device::LoadOptions& options, const Kernels& kernels,
                 ThreadTeam& team, WorkspacePool& workspaces, bool shares_cores);
 
+  int add(const program::Program& program) override;
+  void begin(int program) override { current_ = &programs_.at(static_cast<std::size_t>(program)); }
   void upload(program::BufferId buffer, std::span<const float> values) override;
   void download(program::BufferId buffer, std::span<float> values) const override;
   std::span<const float> parameter(program::BufferId buffer) const override;
   void download_activation(program::BufferId buffer, int example, std::span<float> values) const override;
-  std::vector<std::int64_t> tally() const override;
-  bool run(std::size_t segment, const device::StepInput& input, device::Watcher& watcher) override;
+  std::span<std::int64_t> counts(program::BufferId buffer) override;
+  void run(std::size_t segment, const device::StepInput& input, device::Watcher& watcher) override;
   bool works_in_background() const override { return false; }
   std::vector<device::WorkSpan> take_spans() override { return {}; }
 
   // cpu_exchange.cpp
-  void expect(const program::exchange::List& list) override;
-  std::span<float> numbers(const program::exchange::Place& place) override;
-  // Its threads compute in the memory that others see; what is held was gathered when it became complete.
-  void publish(std::span<const program::exchange::Place>) override {}
-  void deliver(std::span<const program::exchange::Place>) override {}
+  std::span<std::byte> bytes(const device::Transfer& transfer) override;
+  // Its threads compute in the memory that other ranks see; the threads' sums of a partial sum were added
+  // when it became complete.
+  void publish(std::span<const device::Transfer>) override {}
+  void deliver(std::span<const device::Transfer>) override {}
   bool joins_beside_work() const override { return team_.size() == 1; }
-  void join(std::span<const program::exchange::Join> joins, const device::StepInput& input) override;
-  bool check(std::span<const program::exchange::Range> gradients) override;
-  void update(std::span<const program::exchange::Update> updates, const device::StepInput& input) override;
+  void join(std::span<const program::Join> joins, const device::StepInput& input) override;
 
  private:
   struct ReadySegment {
@@ -42,41 +42,51 @@ class CpuExecutable : public device::Executable {
     std::vector<std::unique_ptr<Step>> steps;
     std::size_t first_grouped = 0, last_grouped = 0;  // these run for a group of packs, the others for each
     std::deque<std::atomic<int>> threads_left = {};   // by step: threads that still have packs to add
+    Division division = {};                           // of the segment's packs
+  };
+  struct ReadyProgram {
+    explicit ReadyProgram(program::Program p) : program(std::move(p)) {}
+    const program::Program program;
+    std::deque<ReadySegment> segments;
+    std::vector<const Division*> divisions;  // by buffer: of the segment that makes a partial sum
   };
 
-  int plan_stack() const;
+  const program::Program& first_program() const { return programs_.front().program; }
   std::vector<int> plan_slots() const;
   ArenaSizes plan_memory() const;
-  void make_steps();
+  void make_steps(ReadyProgram& ready);
 
   void prepare(const Work& work, device::Watcher& watcher);
   void begin_packs(ReadySegment& segment, device::Watcher& watcher);
   void run_packs(ReadySegment& segment, Work work, WorkspacePool::Lease* lease, device::Watcher& watcher);
+  void run_elements(ReadySegment& segment, const device::StepInput& input, device::Watcher& watcher);
+  void run_share(ReadySegment& segment, const device::StepInput& input, int thread, device::Watcher& watcher);
   void finish_step(ReadySegment& segment, std::size_t step, device::Watcher& watcher);
-  void gather(program::BufferId partial, std::size_t first, std::size_t count) const;
+  const Division& division_of(program::BufferId partial) const;
+  void add_threads_sums(program::BufferId partial, std::size_t first, std::size_t count) const;
+  void add_threads_counts(program::BufferId counts) const;
   float* subtree(program::BufferId partial, std::size_t index) const;
+  void join_floats(const program::Join& join, std::span<float* const> values, std::size_t first,
+                   std::size_t count, float examples);
+  void meet(program::Join::Operator op, float* into, const float* from, std::size_t count) const;
   void on_all_threads(const std::function<void(int thread, int threads)>& work);
   std::span<float> floats_of(program::BufferId buffer, std::size_t count) const;
 
-  const program::Program program_;
   const device::LoadOptions options_;
   const Kernels& kernels_;
   ThreadTeam& team_;
   WorkspacePool& workspaces_;
-  const int most_packs_;   // of a minibatch
-  const int share_packs_;  // of it that come here
-  const int active_;       // threads that ever get a pack
+  const int active_;  // threads that ever get a pack
   const int group_;
   // Devices that take turns on a core prepare their parameters when it is their turn, where the core's cache
   // is warm, instead of each keeping a prepared copy. Only for packs that go through in one group.
   const bool prepares_late_;
+  std::deque<ReadyProgram> programs_;
+  ReadyProgram* current_;
   ConvolutionPlans plans_;
   Arena arena_;
   std::size_t scratch_floats_ = 0;
-  std::deque<ReadySegment> segments_;
   std::vector<AlignedBuffer<std::byte>> kept_workspaces_;  // by thread, in layer order
-  Division division_;
-  AlignedBuffer<float> inbox_;
 };
 
 }  // namespace lockstep::cpu

@@ -1,10 +1,10 @@
 // exp and log of the law in vectors of the current target: ls_exp(Real), ls_log(Real). These are the words of
 // arithmetic/elementary.inc; a target that does not fuse multiply-add gets none.
-#if defined(LOCKSTEP_DEVICE_CPU_ELEMENTARY_HIGHWAY_H_) == defined(HWY_TARGET_TOGGLE)  // once per target
-#ifdef LOCKSTEP_DEVICE_CPU_ELEMENTARY_HIGHWAY_H_
-#undef LOCKSTEP_DEVICE_CPU_ELEMENTARY_HIGHWAY_H_
+#if defined(LOCKSTEP_CPU_ELEMENTARY_HIGHWAY_H_) == defined(HWY_TARGET_TOGGLE)  // once per target
+#ifdef LOCKSTEP_CPU_ELEMENTARY_HIGHWAY_H_
+#undef LOCKSTEP_CPU_ELEMENTARY_HIGHWAY_H_
 #else
-#define LOCKSTEP_DEVICE_CPU_ELEMENTARY_HIGHWAY_H_
+#define LOCKSTEP_CPU_ELEMENTARY_HIGHWAY_H_
 #endif
 #include <hwy/highway.h>
 

@@ -9,15 +9,22 @@
 #include <hwy/highway.h>
 
 #if HWY_NATIVE_FMA && !HWY_HAVE_SCALABLE
-#include "cpu/simd/elementwise.h"
+#include "cpu/simd/bias_sums.h"
 #include "cpu/simd/epilogue.h"
-#include "cpu/simd/gather.h"
+#include "cpu/simd/finite.h"
+#include "cpu/simd/fma_peak.h"
+#include "cpu/simd/join.h"
 #include "cpu/simd/lane_chain.h"
+#include "cpu/simd/loss.h"
 #include "cpu/simd/outer_product.h"
 #include "cpu/simd/pixels.h"
 #include "cpu/simd/pooling.h"
-#include "cpu/simd/softmax.h"
+#include "cpu/simd/relu.h"
+#include "cpu/simd/sum.h"
+#include "cpu/simd/tap_tile.h"
 #include "cpu/simd/transpose.h"
+#include "cpu/simd/unpool.h"
+#include "cpu/simd/update.h"
 #include "cpu/simd/window.h"
 #include "cpu/simd/winograd.h"
 
@@ -25,15 +32,15 @@ HWY_BEFORE_NAMESPACE();
 namespace lockstep::cpu::HWY_NAMESPACE {
 
 template <int kChannels, int kPositions>
-constexpr void fill_gather(Kernels& row) {
+constexpr void fill_tap_tile(Kernels& row) {
   if constexpr (fits_registers(kChannels, kPositions)) {
-    row.gather[kChannels][kPositions] = gather<kChannels, kPositions, false>;
-    row.gather_finished[kChannels][kPositions] = gather<kChannels, kPositions, true>;
+    row.tap_tile[kChannels][kPositions] = tap_tile<kChannels, kPositions, false>;
+    row.tap_tile_finished[kChannels][kPositions] = tap_tile<kChannels, kPositions, true>;
   }
   if constexpr (kPositions > 1) {
-    fill_gather<kChannels, kPositions - 1>(row);
+    fill_tap_tile<kChannels, kPositions - 1>(row);
   } else if constexpr (kChannels > 1) {
-    fill_gather<kChannels - 1, kMaxTilePositions>(row);
+    fill_tap_tile<kChannels - 1, kMaxTilePositions>(row);
   }
 }
 
@@ -63,8 +70,8 @@ constexpr Kernels make_kernels(std::string_view name) {
   row.target = HWY_TARGET;
   row.lanes = kLanes;
   row.registers = kRegisters;
-  fill_gather<kMaxTileChannels, kMaxTilePositions>(row);
-  row.gather_short = gather_short;
+  fill_tap_tile<kMaxTileChannels, kMaxTilePositions>(row);
+  row.tap_tile_short = tap_tile_short;
   row.relu_block = relu_block;
   row.relu_pool_block = relu_pool_block;
   fill_window_row<kMaxWindowChannels>(row);
@@ -91,6 +98,9 @@ constexpr Kernels make_kernels(std::string_view name) {
   row.all_finite = all_finite;
   row.sgd = sgd;
   row.momentum_sgd = momentum_sgd;
+  row.nesterov_sgd = nesterov_sgd;
+  row.adam = adam;
+  row.adamw = adamw;
   row.fma_peak = fma_peak;
   return row;
 }
@@ -100,11 +110,6 @@ HWY_AFTER_NAMESPACE();
 #endif
 
 #if HWY_ONCE
-#include <span>
-
-#include "base/error.h"
-#include "base/nearest.h"
-
 namespace lockstep::cpu {
 namespace {
 
@@ -120,36 +125,9 @@ constexpr Kernels kTable[] = {
 #endif
 };
 
-bool usable(const Kernels& row) { return (hwy::SupportedTargets() & row.target) != 0; }
-
 }  // namespace
 
-std::vector<const Kernels*> usable_kernels() {
-  std::vector<const Kernels*> rows;
-  for (const Kernels& row : kTable) {
-    if (usable(row)) rows.push_back(&row);
-  }
-  return rows;
-}
-
-const Kernels& choose_kernels(std::string_view name) {
-  const std::vector<const Kernels*> rows = usable_kernels();
-  if (rows.empty()) {
-    throw Error(
-        Fault::device,
-        "this processor has no fused multiply-add that Lockstep knows (AVX2 with FMA, AVX-512 or NEON); "
-        "without it the results could not be the same bits");
-  }
-  if (name.empty()) return *rows.front();
-  std::vector<std::string> names;
-  for (const Kernels& row : kTable) {
-    names.emplace_back(row.name);
-    if (row.name != name) continue;
-    if (!usable(row)) throw Error(Fault::device, "this processor cannot run the kernels called '{}'", name);
-    return row;
-  }
-  throw Error(Fault::usage, "there are no kernels called '{}'{}", name, suggestion(name, names));
-}
+std::span<const Kernels> compiled_kernels() { return kTable; }
 
 }  // namespace lockstep::cpu
 #endif

@@ -9,7 +9,7 @@ struct Laps {
   double into = 0, products = 0, back = 0;
 };
 
-// Adds the time since the last lap to a phase. Without laps it does nothing.
+// Adds the time since the last lap to a phase. Does nothing if there are no laps.
 class LapClock {
  public:
   explicit LapClock(Laps* laps) : laps_(laps) {

@@ -26,8 +26,8 @@ Inside outputs_inside(int outputs, int inputs, int tap, int stride, int padding)
   return range;
 }
 
-// A sum that a later pack of the call joins need not travel: it waits in the stage. What is joined is always
-// the latest, so waiting sums lie above all others.
+// A sum that a later pack of the call joins is not stored: it waits in the stage. A pack always joins the
+// latest sums, so waiting sums lie above all others.
 void stage_joins(std::vector<OuterProductJob>& jobs, std::vector<JoinTarget>& targets) {
   std::vector<const float*> waiting;
   for (std::size_t p = 0; p < jobs.size(); ++p) {
@@ -56,7 +56,7 @@ OuterProductPlan::OuterProductPlan(const program::Convolution& c, const Kernels&
     : kernels_(kernels),
       c_(c),
       width_(round_up(c.input.channels, kPack)),
-      direct_(c.taps() == 1 && width_ == c.input.channels) {
+      straight_(c.taps() == 1 && width_ == c.input.channels) {
   const std::size_t row_bytes = size(width_) * size(c.taps()) * sizeof(float);
   rows_ = std::clamp(static_cast<int>(kBlockBytes / row_bytes), std::min(kFewestRows, c.output.channels),
                      c.output.channels);
@@ -115,7 +115,7 @@ OuterProductJob OuterProductPlan::tap_product(int tap, const float* x, const flo
 }
 
 // A strip of the gradient meets all packs while it is in cache.
-void OuterProductPlan::run_direct(std::span<const PackOperands> packs, const float* transposed) const {
+void OuterProductPlan::run_straight(std::span<const PackOperands> packs, const float* transposed) const {
   std::vector<JoinTarget> targets;
   std::vector<OuterProductJob> jobs;
   targets.reserve(packs.size());
@@ -172,9 +172,9 @@ void OuterProductPlan::run(std::span<const PackOperands> packs, float* scratch) 
   for (std::size_t p = 0; p < packs.size(); ++p) {
     transpose(packs[p].x, scratch + static_cast<std::ptrdiff_t>(p) * pack_floats());
   }
-  if (direct_) run_direct(packs, scratch);
+  if (straight_) run_straight(packs, scratch);
   for (std::size_t p = 0; p < packs.size(); ++p) {
-    if (!direct_) run_convolution(packs[p], scratch + static_cast<std::ptrdiff_t>(p) * pack_floats(), rest);
+    if (!straight_) run_convolution(packs[p], scratch + static_cast<std::ptrdiff_t>(p) * pack_floats(), rest);
     kernels_.bias_sums(packs[p].dy, c_.output.channels, c_.output.height * c_.output.width, rest);
     join_bias(kernels_, rest, c_.output.channels, packs[p].bias);
   }

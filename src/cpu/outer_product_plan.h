@@ -20,7 +20,7 @@ class OuterProductPlan {
   };
 
   // Packs one run gains from: 1 unless sums go straight into the gradient.
-  int most_packs(int group) const { return direct_ ? group : 1; }
+  int most_packs(int group) const { return straight_ ? group : 1; }
 
   std::size_t scratch_floats(int packs) const;
 
@@ -31,14 +31,14 @@ class OuterProductPlan {
   std::ptrdiff_t pack_floats() const;  // of one transposed pack
   void transpose(const float* x, float* to) const;
   OuterProductJob tap_product(int tap, const float* x, const float* dy) const;
-  void run_direct(std::span<const PackOperands> packs, const float* transposed) const;
+  void run_straight(std::span<const PackOperands> packs, const float* transposed) const;
   void run_convolution(const PackOperands& pack, const float* transposed, float* scratch) const;
 
   const Kernels& kernels_;
   const program::Convolution c_;
   const int width_;  // input channels, rounded up to whole packs
   int rows_ = 1;     // output channels of a block
-  bool direct_;      // sums go straight into the gradient: one tap, whole vectors
+  bool straight_;    // sums go straight into the gradient: one tap, whole vectors
 };
 
 }  // namespace lockstep::cpu

@@ -31,7 +31,8 @@ void probe_arithmetic(const Kernels& kernels, std::string_view device) {
   // 1 + 2^-23 squared is 1 + 2^-22 + 2^-46: only a fused product keeps the last term.
   std::vector<float> weights(kCount, 0x1.000004p+0f);
   const std::vector<float> factor(kCount, 0x1.000002p+0f);
-  kernels.sgd(weights.data(), factor.data(), kCount, 0x1.000002p+0f);
+  kernels.sgd({.weights = weights.data(), .gradient = factor.data(), .count = kCount},
+              {.learning_rate = 0x1.000002p+0f});
   for (const float difference : weights) expect(device, "a fused multiply-add", difference, -0x1p-46f);
 
   // Between two floats, once with the even one below and once above, of either sign: each of the other ways

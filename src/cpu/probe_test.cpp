@@ -16,8 +16,8 @@ TEST(Probe, EveryRowOfThisProcessorPasses) {
 
 TEST(Probe, RefusesKernelsThatDoNotFuse) {
   Kernels row = choose_kernels("");
-  row.sgd = [](float* weights, const float* gradient, std::size_t count, float rate) {
-    for (std::size_t i = 0; i < count; ++i) weights[i] = weights[i] - rate * gradient[i];
+  row.sgd = [](const UpdateOperands& o, const arithmetic::UpdateScalars& s) {
+    for (std::size_t i = 0; i < o.count; ++i) o.weights[i] = o.weights[i] - s.learning_rate * o.gradient[i];
   };
   try {
     probe_arithmetic(row, "cpu:0");

@@ -18,6 +18,7 @@ struct Work {
   int thread, threads;
   int first_pack = 0;                                   // of the thread, in the minibatch
   int first = 0, last = 0;                              // counted from first_pack
+  int first_kept = 0;                                   // first_pack, counted from the device's first
   std::span<const arithmetic::JoinStep> schedule = {};  // of the thread, by pack
   std::byte* workspace = nullptr;                       // activations, then scratch
   std::size_t scratch_offset = 0;
@@ -28,7 +29,10 @@ struct Work {
 
 class Step {
  public:
+  enum class Over { packs, elements };
+
   virtual ~Step() = default;
+  virtual Over over() const = 0;
   virtual std::size_t scratch_floats() const { return 0; }
   virtual void run(const Work& work) const = 0;
 };
@@ -39,7 +43,13 @@ struct StepContext {
   const ConvolutionPlans& plans;
   const program::Program& program;
   int group;  // most packs in one call
+
+  std::size_t elements(program::BufferId id) const {
+    return program.buffers[static_cast<std::size_t>(id)].elements;
+  }
 };
+
+// Throws Error(ours) if the instruction does not run over packs, or not over elements.
 std::unique_ptr<Step> make_pack_step(const program::Instruction& instruction, const StepContext& context);
 std::unique_ptr<Step> make_element_step(const program::Instruction& instruction, const StepContext& context);
 

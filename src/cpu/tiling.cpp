@@ -40,7 +40,8 @@ std::vector<int> balanced(int count, int most) {
 int most_tile_channels(const Kernels& kernels, int positions) {
   int most = 0;
   for (int c = 1; c <= kMaxTileChannels; ++c) {
-    if (kernels.gather[static_cast<std::size_t>(c)][static_cast<std::size_t>(positions)] != nullptr) most = c;
+    if (kernels.tap_tile[static_cast<std::size_t>(c)][static_cast<std::size_t>(positions)] != nullptr)
+      most = c;
   }
   return most;
 }

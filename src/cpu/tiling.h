@@ -16,7 +16,7 @@ CacheSizes cache_sizes();  // of this processor, or the defaults where it does n
 // Boundaries that cut [0, count) into the fewest parts of at most `most`, as equal as can be.
 std::vector<int> balanced(int count, int most);
 
-// Output channels x positions of a gather tile.
+// Output channels x positions of a tile of sums in registers (simd/tap_tile.h).
 struct TileSize {
   int channels, positions;
 };
@@ -27,7 +27,7 @@ TileSize choose_tile(const Kernels& kernels, int channels, int width);
 // The most channels that a tile of these positions can have.
 int most_tile_channels(const Kernels& kernels, int positions);
 
-// Bytes of input that a gather should come back to while they are in cache. With 32 registers a tile has
+// Bytes of input that tiles should read again while they are in cache. With 32 registers a tile has
 // enough work for each load to hide L2's latency: LeNet's second convolution runs at 96 % of peak from 24 KB
 // and at 98 % from 96 KB (AVX-512, Sapphire Rapids). With 16 registers L1 decides: 80 % became 95 % (AVX2,
 // Zen 3).

@@ -12,7 +12,7 @@ TEST(Balanced, MakesTheFewestPartsAsEqualAsCanBe) {
   EXPECT_EQ(balanced(1, 16), (std::vector<int>{0, 1}));
 }
 
-// A row whose tiles fit by the rule of simd/gather.h.
+// A row whose tiles fit by the rule of simd/tap_tile.h.
 Kernels row(int lanes, int registers) {
   Kernels kernels{};
   kernels.lanes = lanes;
@@ -20,7 +20,7 @@ Kernels row(int lanes, int registers) {
   for (int c = 1; c <= kMaxTileChannels; ++c) {
     for (int p = 1; p <= kMaxTilePositions; ++p) {
       if ((c + 2) * p * (kPack / lanes) + 2 > registers) continue;
-      kernels.gather[static_cast<std::size_t>(c)][static_cast<std::size_t>(p)] = [](const GatherJob&) {};
+      kernels.tap_tile[static_cast<std::size_t>(c)][static_cast<std::size_t>(p)] = [](const TapTileJob&) {};
     }
   }
   return kernels;

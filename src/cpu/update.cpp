@@ -4,13 +4,17 @@ namespace lockstep::cpu {
 
 void update(const Kernels& kernels, arithmetic::UpdateKind rule, const UpdateOperands& operands,
             const arithmetic::UpdateScalars& scalars) {
-  const auto& [weights, gradient, states, count] = operands;
   switch (rule) {
     case arithmetic::UpdateKind::sgd:
-      return kernels.sgd(weights, gradient, count, scalars.learning_rate);
+      return kernels.sgd(operands, scalars);
     case arithmetic::UpdateKind::momentum:
-      return kernels.momentum_sgd(weights, states[0], gradient, count,
-                                  {scalars.learning_rate, scalars.momentum});
+      return kernels.momentum_sgd(operands, scalars);
+    case arithmetic::UpdateKind::nesterov:
+      return kernels.nesterov_sgd(operands, scalars);
+    case arithmetic::UpdateKind::adam:
+      return kernels.adam(operands, scalars);
+    case arithmetic::UpdateKind::adamw:
+      return kernels.adamw(operands, scalars);
   }
 }
 

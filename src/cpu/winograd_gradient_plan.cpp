@@ -74,9 +74,9 @@ void WinogradGradientPlan::transform_x(const float* x, Range tiles, float* to) c
   job.frequencies_next = kPack;
   job.count = c_.input.channels;
   for (int i = 0; i < tiles.count; ++i) {
-    const TileGrid::Place place = grid_.input(tiles.first + i, kPack);
-    job.image = x + place.offset;
-    job.window = place.window;
+    const TileGrid::Square square = grid_.input(tiles.first + i, kPack);
+    job.image = x + square.offset;
+    job.window = square.window;
     job.frequencies = to + static_cast<std::ptrdiff_t>(i) * c_.input.channels * kPack;
     winograd_.input(job);
   }
@@ -112,13 +112,13 @@ void WinogradGradientPlan::transform_dy(const float* dy, Range tiles, Range out,
     job.lanes = std::min(kPack, out.count - o);
     int row = -1;
     for (int i = 0; i < tiles.count; ++i) {
-      const TileGrid::Place place = grid_.output(tiles.first + i, kPack);
+      const TileGrid::Square square = grid_.output(tiles.first + i, kPack);
       if (const int first = grid_.first_row(tiles.first + i); first != row) {
         row = first;
         turn(dy, channels, {row, std::min(winograd_.tile, c_.output.height - row)}, scratch.turned);
       }
-      job.image = scratch.turned + place.offset - row * width * kPack;
-      job.window = place.window;
+      job.image = scratch.turned + square.offset - row * width * kPack;
+      job.window = square.window;
       job.frequencies = scratch.dy + static_cast<std::ptrdiff_t>(i) * kPack * block_out_ + o;
       winograd_.output_gradient(job);
     }

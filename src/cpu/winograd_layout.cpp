@@ -51,19 +51,19 @@ TileGrid::TileGrid(const program::Convolution& c)
       down_(divide_up(out_.height, tile_)),
       across_(divide_up(out_.width, tile_)) {}
 
-TileGrid::Place TileGrid::place(int tile, std::ptrdiff_t element, program::Extent image,
-                                program::Extent padding) const {
+TileGrid::Square TileGrid::square(int tile, std::ptrdiff_t element, program::Extent image,
+                                  program::Extent padding) const {
   const int y = tile / across_ * tile_ - padding.height, x = tile % across_ * tile_ - padding.width;
   return {(static_cast<std::ptrdiff_t>(y) * image.width + x) * element,
           {image.width * element, element, -y, image.height - y, -x, image.width - x}};
 }
 
-TileGrid::Place TileGrid::input(int tile, std::ptrdiff_t element) const {
-  return place(tile, element, in_, padding_);
+TileGrid::Square TileGrid::input(int tile, std::ptrdiff_t element) const {
+  return square(tile, element, in_, padding_);
 }
 
-TileGrid::Place TileGrid::output(int tile, std::ptrdiff_t element) const {
-  return place(tile, element, out_, {0, 0});
+TileGrid::Square TileGrid::output(int tile, std::ptrdiff_t element) const {
+  return square(tile, element, out_, {0, 0});
 }
 
 std::ptrdiff_t ProductLayout::input_step() const {

@@ -28,19 +28,19 @@ class TileGrid {
 
   // A tile's square of the input or of the output: the offset of its first element in a channel, in
   // elements, and what of it exists. Elements are `element` floats apart.
-  struct Place {
+  struct Square {
     std::ptrdiff_t offset;
     TileWindow window;
   };
-  Place input(int tile, std::ptrdiff_t element) const;
-  Place output(int tile, std::ptrdiff_t element) const;
+  Square input(int tile, std::ptrdiff_t element) const;
+  Square output(int tile, std::ptrdiff_t element) const;
 
   int first_row(int tile) const { return tile / across_ * tile_; }  // of the output
   bool in_first_row(int tile) const { return tile / across_ == 0; }
   bool in_first_column(int tile) const { return tile % across_ == 0; }
 
  private:
-  Place place(int tile, std::ptrdiff_t element, program::Extent image, program::Extent padding) const;
+  Square square(int tile, std::ptrdiff_t element, program::Extent image, program::Extent padding) const;
 
   const int tile_, side_;
   const program::Extent in_, out_, padding_;

@@ -7,8 +7,6 @@
 namespace lockstep::cpu {
 namespace {
 
-constexpr int kFloatBytes = static_cast<int>(sizeof(float));
-
 std::ptrdiff_t elements(const program::Shape& shape) { return static_cast<std::ptrdiff_t>(shape.elements()); }
 
 }  // namespace
@@ -102,9 +100,9 @@ void WinogradPlan::transform_in(const Operands& operands, const Round& round, fl
   job.count = layout_.in_channels;
   for (int i = 0; i < round.count; ++i) {
     const int pack = (round.first + i) / grid_.count(), tile = (round.first + i) % grid_.count();
-    const TileGrid::Place place = forward ? grid_.input(tile, kPack) : grid_.output(tile, kPack);
-    job.image = operands.input + pack * elements(image) * kPack + place.offset;
-    job.window = place.window;
+    const TileGrid::Square square = forward ? grid_.input(tile, kPack) : grid_.output(tile, kPack);
+    job.image = operands.input + pack * elements(image) * kPack + square.offset;
+    job.window = square.window;
     job.frequencies = inputs + static_cast<std::ptrdiff_t>(i) * layout_.in_channels * kPack;
     (forward ? winograd_.input : winograd_.output_gradient)(job);
   }
@@ -112,7 +110,7 @@ void WinogradPlan::transform_in(const Operands& operands, const Round& round, fl
 
 // Per frequency a chain over the input channels from +0.
 void WinogradPlan::multiply(const Operands& operands, const Round& round, const Scratch& scratch) const {
-  GatherJob job{};
+  TapTileJob job{};
   job.start = scratch.zero;
   job.scatter = true;
   job.output_position = static_cast<std::ptrdiff_t>(layout_.round_groups) * layout_.width * kPack;
@@ -129,10 +127,10 @@ void WinogradPlan::multiply(const Operands& operands, const Round& round, const 
     job.weights = weights + f * layout_.weight_step;
     job.output = scratch.products + f * output_step_;
     for (const Stream& stream : streams[size(round.count)]) {
-      const Gather gather = kernels_.gather[size(layout_.width)][size(stream.neighbours)];
+      const TapTile tap_tile = kernels_.tap_tile[size(layout_.width)][size(stream.neighbours)];
       job.positions = stream.positions.data();
       job.position_count = static_cast<int>(stream.positions.size());
-      gather(job);
+      tap_tile(job);
     }
   }
 }
@@ -171,32 +169,32 @@ void WinogradPlan::transform_out(const Operands& operands, const Round& round, c
 
 void WinogradPlan::place_output(const Operands& operands, int pack, int tile, int channel,
                                 FromFrequenciesJob& job) const {
-  TileGrid::Place place = grid_.output(tile, kPack);
+  TileGrid::Square square = grid_.output(tile, kPack);
   job.bias = operands.bias + channel;
-  job.window = place.window;
+  job.window = square.window;
   job.image_next = c_.output.area() * kPack;
   if (epilogue_ == program::Epilogue::relu_average_pool) {
-    const std::ptrdiff_t first = place.offset / kPack, width = c_.output.width;
+    const std::ptrdiff_t first = square.offset / kPack, width = c_.output.width;
     job.mask_row = width * 2;
     job.mask_next = c_.output.area() * 2;
     job.mask = operands.mask + (pack * elements(c_.output) + channel * c_.output.area() + first) * 2;
     job.image_next /= 4;
     job.window.row = width / 2 * kPack;
-    place.offset = (first / width / 2 * (width / 2) + first % width / 2) * kPack;
+    square.offset = (first / width / 2 * (width / 2) + first % width / 2) * kPack;
     job.image = operands.output + pack * elements(c_.output) / 4 * kPack;
   } else {
     job.image = operands.output + pack * elements(c_.output) * kPack;
   }
-  job.image += channel * job.image_next + place.offset;
+  job.image += channel * job.image_next + square.offset;
 }
 
 void WinogradPlan::place_input_gradient(const Operands& operands, int pack, int tile, int channel,
                                         FromFrequenciesJob& job) const {
-  const TileGrid::Place place = grid_.input(tile, kPack);
+  const TileGrid::Square square = grid_.input(tile, kPack);
   const int overlap = winograd_.kernel - 1;
-  job.window = place.window;
+  job.window = square.window;
   job.image_next = c_.input.area() * kPack;
-  job.image = operands.output + pack * elements(c_.input) * kPack + channel * job.image_next + place.offset;
+  job.image = operands.output + pack * elements(c_.input) * kPack + channel * job.image_next + square.offset;
   job.seen_rows = grid_.in_first_row(tile) ? 0 : overlap;
   job.seen_columns = grid_.in_first_column(tile) ? 0 : overlap;
 }

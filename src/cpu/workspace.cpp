@@ -23,54 +23,54 @@ void WorkspacePool::reserve(std::size_t bytes) {
 }
 
 int WorkspacePool::take() {
-  const int place = wait_for_place();
-  if (cores_) cores_->try_to_bind(place);
-  return place;
+  const int workspace = wait_for_workspace();
+  if (cores_) cores_->try_to_bind(workspace);
+  return workspace;
 }
 
-int WorkspacePool::wait_for_place() {
+int WorkspacePool::wait_for_workspace() {
   Lock lock(mutex_);
   if (!free_.empty()) {
-    const int place = free_.back();
+    const int workspace = free_.back();
     free_.pop_back();
-    return place;
+    return workspace;
   }
   const auto self = std::make_shared<Waiter>();
   queue_.push_back(self);
   waiting_ = static_cast<int>(queue_.size());
-  // Whoever has one gives it back after a few packs; a thread that never does is stuck, which is for the one
-  // who watches the devices to say.
+  // A thread gives its workspace back after a few packs. If a thread never does, it is stuck, and the watch
+  // over the devices reports it.
   constexpr std::chrono::seconds kLook{1};
-  while (self->place < 0) self->called.wait_for(lock, kLook);
-  return self->place;
+  while (self->workspace < 0) self->called.wait_for(lock, kLook);
+  return self->workspace;
 }
 
-void WorkspacePool::put_back(int place) {
-  if (cores_) cores_->unbind();  // or it could not come to another core that is free
+void WorkspacePool::put_back(int workspace) {
+  if (cores_) cores_->unbind();  // else the thread could not move to another core that is free
   std::shared_ptr<Waiter> next;
   {
     const Lock lock(mutex_);
     if (queue_.empty()) {
-      free_.push_back(place);
+      free_.push_back(workspace);
       return;
     }
     next = std::move(queue_.front());
     queue_.pop_front();
     waiting_ = static_cast<int>(queue_.size());
-    next->place = place;
+    next->workspace = workspace;
   }
-  next->called.notify_all();  // without the lock, which is the first thing it wants
+  next->called.notify_all();  // without the lock, which the woken thread takes first
 }
 
-std::byte* WorkspacePool::memory_of(int place) {
+std::byte* WorkspacePool::memory_of(int workspace) {
   const Lock lock(mutex_);
-  return workspaces_[static_cast<std::size_t>(place)].data();
+  return workspaces_[static_cast<std::size_t>(workspace)].data();
 }
 
 void WorkspacePool::Lease::give_way() {
   if (pool_.waiting_ == 0) return;
-  pool_.put_back(place_);
-  place_ = pool_.take();
+  pool_.put_back(workspace_);
+  workspace_ = pool_.take();
 }
 
 }  // namespace lockstep::cpu

@@ -2,14 +2,13 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "arithmetic/tree.h"
 #include "arithmetic/update_rule.h"
-#include "program/exchange/exchange.h"
 #include "program/program.h"
 
 namespace lockstep::device {
@@ -40,22 +39,19 @@ struct WorkSpan {
   std::chrono::steady_clock::time_point start = {}, end = {};
 };
 
-struct LoadOptions {
-  int most_examples = 256;  // of a step, over all devices
-  Order order = Order::pack;
-  bool alone = true;    // no other device takes part in the step
-  bool trace = false;   // what the device does by itself is timed
-  bool direct = false;  // numbers() of an exchange may lie in the device's memory: all others reach them
-  std::size_t inbox_floats = 0;  // the most that an exchange is known to need
-  double of_free_memory = 0.9;   // which a device may take in order to work on many packs at once
-  // The device's part of a minibatch of so many packs.
-  std::function<arithmetic::PackRange(int packs)> share = [](int packs) {
-    return arithmetic::PackRange{0, packs};
-  };
-};
+class Executable;
 
-// The most packs of one step that the device gets.
-int most_of_share(const LoadOptions& options);
+struct LoadOptions {
+  int most_packs = 16;  // of a step that the device gets
+  Order order = Order::pack;
+  bool alone = true;              // no other device takes part in the step
+  bool trace = false;             // what the device does by itself is timed
+  std::vector<bool> direct = {};  // by rank: numbers travel straight from device memory to device memory
+  double of_free_memory = 0.9;    // which a device may take in order to work on many packs at once
+  // Not null: the parameters are those of this executable of the same device and model, which outlives the
+  // new one.
+  const Executable* parameters_of = nullptr;
+};
 
 // Told by a running segment how far it is. Its functions are called by the device's own threads and must not
 // throw.
@@ -64,58 +60,71 @@ class Watcher {
   virtual ~Watcher() = default;
   virtual void begin(const program::Instruction& instruction) = 0;
 
-  // The sum over all packs of the device is there, as complete subtrees of the pack tree.
-  virtual void complete(program::BufferId partial) = 0;
+  // An event of the program has happened: the instruction is done for the last pack, and a sum that it makes
+  // is there, as complete subtrees of the pack tree.
+  virtual void signal(program::EventId event) = 0;
 };
 
-// A program on a device, with the memory for it. Used by one thread at a time, but for what a Watcher does
-// about sums that are complete.
+// Numbers on their way to or from another rank.
+struct Transfer {
+  program::Region region = {};
+  bool direct = false;  // straight from device memory to device memory, else through the host's
+};
+
+// Programs on a device, with one memory for all of them. Used by one thread at a time, but for what a Watcher
+// does about events.
 class Executable {
  public:
   virtual ~Executable() = default;
+
+  // A further program that runs in the same memory: its buffers are those of the program that was loaded
+  // first, but for the sizes of inboxes. Returns its number; the first program has number 0. Not during a
+  // step.
+  virtual int add(const program::Program& program) = 0;
+
+  // What comes next is a step of the program with this number.
+  virtual void begin(int program) = 0;
 
   // Parameters, gradients, states and the loss, in canonical order.
   virtual void upload(program::BufferId buffer, std::span<const float> values) = 0;
   virtual void download(program::BufferId buffer, std::span<float> values) const = 0;
 
-  // A parameter where it lies, for whoever hashes it. Canonical order.
+  // A parameter where it lies, or a copy of it that stays until the next call, to be hashed. Canonical order.
   virtual std::span<const float> parameter(program::BufferId buffer) const = 0;
 
   // One example's numbers of an activation, in [channel][y][x] order; example counts within the minibatch.
   // Requires Order::layer, where every pack has a place of its own.
   virtual void download_activation(program::BufferId buffer, int example, std::span<float> values) const = 0;
 
-  // Counts by class of the last step: seen, then right.
-  virtual std::vector<std::int64_t> tally() const = 0;
+  // A buffer of counts. Waits until the device has computed them.
+  virtual std::span<std::int64_t> counts(program::BufferId buffer) = 0;
 
-  // Runs a segment. False if a Check in it found something that is not finite.
-  [[nodiscard]] virtual bool run(std::size_t segment, const StepInput& input, Watcher& watcher) = 0;
+  // Runs a segment over packs or elements.
+  virtual void run(std::size_t segment, const StepInput& input, Watcher& watcher) = 0;
 
   // Does the device work by itself while the host goes on? Then run() only gives it work.
   virtual bool works_in_background() const = 0;
   // What it did by itself since it was last asked, if it was loaded with `trace`.
   virtual std::vector<WorkSpan> take_spans() = 0;
 
-  // ---- what an exchange needs. Others read and write numbers() in the host's memory; a device that computes
-  // in memory of its own brings them there and back.
+  // ---- what an exchange needs. Other ranks read and write bytes(); a device that computes in memory of its
+  // own copies them there and back, unless they travel directly.
 
-  // Makes room for what its list of an exchange needs. Not during a step.
-  virtual void expect(const program::exchange::List& list) = 0;
+  // Where other ranks read or write the numbers. They stay where they are during a step.
+  virtual std::span<std::byte> bytes(const Transfer& transfer) = 0;
 
-  // The numbers of a place, but for a verdict's, where others read or write them. They stay where they are.
-  virtual std::span<float> numbers(const program::exchange::Place& place) = 0;
+  // Returns when bytes() of these are what the device has computed: before they are sent.
+  virtual void publish(std::span<const Transfer> transfers) = 0;
 
-  // Returns when numbers() of these places are what the device has computed: before they are sent.
-  virtual void publish(std::span<const program::exchange::Place> places) = 0;
-
-  // What others have written to numbers() of these places is what the device goes on with.
-  virtual void deliver(std::span<const program::exchange::Place> places) = 0;
+  // What other ranks have written to bytes() of these is what the device goes on with.
+  virtual void deliver(std::span<const Transfer> transfers) = 0;
 
   // Can it join while a segment runs, on the thread that calls its watcher?
   virtual bool joins_beside_work() const = 0;
-  virtual void join(std::span<const program::exchange::Join> joins, const StepInput& input) = 0;
-  [[nodiscard]] virtual bool check(std::span<const program::exchange::Range> gradients) = 0;
-  virtual void update(std::span<const program::exchange::Update> updates, const StepInput& input) = 0;
+  virtual void join(std::span<const program::Join> joins, const StepInput& input) = 0;
+
+  // What computes: another executable where this one only passes things on to it.
+  virtual const Executable& itself() const { return *this; }
 };
 
 // Where a thread was before.
@@ -138,11 +147,11 @@ class Device {
   // What computes: another device where this one only passes things on to it.
   virtual const Device& itself() const { return *this; }
 
-  // Can it copy straight from the memory of `other`? If every device of a crew can from every other, all are
-  // loaded with `direct`, and copy() is how numbers get from one to the other.
+  // Can it copy straight from the memory of `other`? If each of two devices can, copy() is how numbers get
+  // from one to the other.
   virtual bool reaches(const Device& other) const = 0;
   // Returns when it is done. Called by the thread that drives the device.
-  virtual void copy(std::span<const float> from, std::span<float> to) = 0;
+  virtual void copy(std::span<const std::byte> from, std::span<std::byte> to) = 0;
 };
 
 }  // namespace lockstep::device

@@ -40,6 +40,7 @@ Spot find_spot(const program::Program& program, const std::string& wanted) {
   std::optional<Spot> found;
   for (std::size_t s = 0; s < program.segments.size(); ++s) {
     const program::Segment& segment = program.segments[s];
+    if (segment.over == program::Segment::Over::host) continue;
     for (std::size_t i = 0; i < segment.instructions.size(); ++i) {
       if (!is_wanted(segment, segment.instructions[i], wanted)) continue;
       if (segment.over == program::Segment::Over::packs) return {s, i};
@@ -50,10 +51,19 @@ Spot find_spot(const program::Program& program, const std::string& wanted) {
   throw Error(Fault::usage, "drill: the program has no layer or segment '{}' that a device runs", wanted);
 }
 
+// A sharded optimizer updates parts: the other ranks would get the flipped number, too.
+bool is_whole_update(const program::Program& program, const program::Instruction& instruction) {
+  const auto* const update = std::get_if<program::Update>(&instruction.operation);
+  return update != nullptr &&
+         update->part.count == program.buffers[static_cast<std::size_t>(instruction.outputs[0])].elements;
+}
+
 std::size_t update_segment(const program::Program& program) {
   for (std::size_t s = 0; s < program.segments.size(); ++s) {
     const std::vector<program::Instruction>& list = program.segments[s].instructions;
-    if (!list.empty() && std::holds_alternative<program::Update>(list.front().operation)) return s;
+    if (!list.empty() &&
+        std::ranges::all_of(list, [&](const auto& i) { return is_whole_update(program, i); }))
+      return s;
   }
   throw Error(
       Fault::usage,
@@ -71,13 +81,21 @@ class FaultyExecutable final : public PassingExecutable {
         spot_(find_spot(program_, drill.instruction)),
         update_(drill.kind == Drill::Kind::flip ? update_segment(program_) : 0) {}
 
-  bool run(std::size_t segment, const StepInput& input, Watcher& watcher) override {
-    if (segment == 0) ++step_;
-    const bool now = step_ == drill_.step;
+  // The programs for other numbers of packs have the same segments.
+  int add(const program::Program& program) override {
+    trains_.push_back(program.purpose == program::Purpose::training);
+    return inner().add(program);
+  }
+  void begin(int program) override {
+    if (trains_.at(static_cast<std::size_t>(program))) ++step_;
+    training_ = trains_[static_cast<std::size_t>(program)];
+    inner().begin(program);
+  }
+  void run(std::size_t segment, const StepInput& input, Watcher& watcher) override {
+    const bool now = training_ && step_ == drill_.step;
     if (now && segment == spot_.segment && drill_.kind != Drill::Kind::flip) go_wrong(watcher);
-    const bool finite = inner().run(segment, input, watcher);
+    inner().run(segment, input, watcher);
     if (now && segment == update_ && drill_.kind == Drill::Kind::flip) flip();
-    return finite;
   }
 
  private:
@@ -108,7 +126,9 @@ class FaultyExecutable final : public PassingExecutable {
   const Drill drill_;
   const std::function<void()> hang_;
   const Spot spot_;
-  const std::size_t update_;  // the segment, of a flip
+  const std::size_t update_;        // the segment, of a flip
+  std::vector<bool> trains_{true};  // by program
+  bool training_ = false;
   std::int64_t step_ = 0;
 };
 
@@ -119,12 +139,7 @@ class FaultyDevice final : public PassingDevice {
 
   std::unique_ptr<Executable> load(const program::Program& program, const LoadOptions& options) override {
     std::unique_ptr<Executable> executable = inner_->load(program, options);
-    // A program that exchanges no gradients evaluates, or replays a step to look at it.
-    const bool trains = !program.gradients.empty() &&
-                        std::ranges::any_of(program.segments, [](const program::Segment& segment) {
-                          return segment.over == program::Segment::Over::exchange;
-                        });
-    if (!trains) return executable;
+    if (program.purpose != program::Purpose::training) return executable;
     return std::make_unique<FaultyExecutable>(std::move(executable), program, drill_, hang_);
   }
 

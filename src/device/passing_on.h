@@ -13,6 +13,8 @@ class PassingExecutable : public Executable {
  public:
   explicit PassingExecutable(std::unique_ptr<Executable> inner) : inner_(std::move(inner)) {}
 
+  int add(const program::Program& program) override { return inner_->add(program); }
+  void begin(int program) override { inner_->begin(program); }
   void upload(program::BufferId buffer, std::span<const float> values) override {
     inner_->upload(buffer, values);
   }
@@ -25,26 +27,20 @@ class PassingExecutable : public Executable {
   void download_activation(program::BufferId buffer, int example, std::span<float> values) const override {
     inner_->download_activation(buffer, example, values);
   }
-  std::vector<std::int64_t> tally() const override { return inner_->tally(); }
-  bool run(std::size_t segment, const StepInput& input, Watcher& watcher) override {
-    return inner_->run(segment, input, watcher);
+  std::span<std::int64_t> counts(program::BufferId buffer) override { return inner_->counts(buffer); }
+  void run(std::size_t segment, const StepInput& input, Watcher& watcher) override {
+    inner_->run(segment, input, watcher);
   }
   bool works_in_background() const override { return inner_->works_in_background(); }
   std::vector<WorkSpan> take_spans() override { return inner_->take_spans(); }
-  void expect(const program::exchange::List& list) override { inner_->expect(list); }
-  std::span<float> numbers(const program::exchange::Place& place) override { return inner_->numbers(place); }
-  void publish(std::span<const program::exchange::Place> places) override { inner_->publish(places); }
-  void deliver(std::span<const program::exchange::Place> places) override { inner_->deliver(places); }
+  std::span<std::byte> bytes(const Transfer& transfer) override { return inner_->bytes(transfer); }
+  void publish(std::span<const Transfer> transfers) override { inner_->publish(transfers); }
+  void deliver(std::span<const Transfer> transfers) override { inner_->deliver(transfers); }
   bool joins_beside_work() const override { return inner_->joins_beside_work(); }
-  void join(std::span<const program::exchange::Join> joins, const StepInput& input) override {
+  void join(std::span<const program::Join> joins, const StepInput& input) override {
     inner_->join(joins, input);
   }
-  bool check(std::span<const program::exchange::Range> gradients) override {
-    return inner_->check(gradients);
-  }
-  void update(std::span<const program::exchange::Update> updates, const StepInput& input) override {
-    inner_->update(updates, input);
-  }
+  const Executable& itself() const override { return inner_->itself(); }
 
  protected:
   Executable& inner() const { return *inner_; }
@@ -66,7 +62,7 @@ class PassingDevice : public Device {
   std::unique_ptr<ThreadPlace> adopt_thread() override { return inner_.adopt_thread(); }
   const Device& itself() const override { return inner_.itself(); }
   bool reaches(const Device& other) const override { return inner_.reaches(other); }
-  void copy(std::span<const float> from, std::span<float> to) override { inner_.copy(from, to); }
+  void copy(std::span<const std::byte> from, std::span<std::byte> to) override { inner_.copy(from, to); }
 
  private:
   Device& inner_;

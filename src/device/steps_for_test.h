@@ -11,6 +11,7 @@
 
 #include "device/device.h"
 #include "program/compile.h"
+#include "program/data_parallel.h"
 #include "reference/step.h"
 
 namespace lockstep::device {
@@ -25,33 +26,30 @@ using model::MaxPool;
 using model::Relu;
 using reference::Tensor;
 
-// Counts how often each sum is said to be complete; any thread may say so.
-struct Completions : Watcher {
+// Counts how often each event is signalled; any thread may signal.
+struct Signals : Watcher {
   void begin(const program::Instruction&) override {}
-  void complete(program::BufferId partial) override { ++counts[static_cast<std::size_t>(partial)]; }
+  void signal(program::EventId event) override { ++counts[static_cast<std::size_t>(event)]; }
   std::array<std::atomic<int>, 64> counts{};
 };
 
 // All segments; the exchange of a device that is alone is joins and nothing else.
 inline void run_step(Executable& executable, const program::Program& p, const StepInput& input) {
-  Completions completions;
+  Signals signals;
+  executable.begin(0);
   for (std::size_t s = 0; s < p.segments.size(); ++s) {
-    if (p.segments[s].over != program::Segment::Over::exchange) {
-      ASSERT_TRUE(executable.run(s, input, completions));
-      continue;
+    if (p.segments[s].over == program::Segment::Over::host) continue;
+    executable.run(s, input, signals);
+    if (p.segments[s].over != program::Segment::Over::packs) continue;
+    std::vector<program::Join> joins;
+    for (const program::ExchangeInstruction& instruction : p.exchange) {
+      for (const program::EventId event : instruction.waits)
+        EXPECT_EQ(signals.counts[static_cast<std::size_t>(event)], 1);
+      joins.push_back(std::get<program::Join>(instruction.operation));
     }
-    program::exchange::Setting setting = program::sums_of(p);
-    setting.packs = arithmetic::pack_count(static_cast<int>(input.minibatch.examples.size()));
-    setting.shares = {{0, setting.packs}};
-    const auto lists =
-        program::exchange::emit(setting, program::exchange::kinds().front().shards(setting.sums, 1));
-    std::vector<program::exchange::Join> joins;
-    for (const auto& instruction : lists[0])
-      joins.push_back(std::get<program::exchange::Join>(instruction.operation));
-    for (const program::Sum& sum : p.sums)
-      EXPECT_EQ(completions.counts[static_cast<std::size_t>(sum.partial)], 1);
     executable.join(joins, input);
   }
+  EXPECT_EQ(executable.counts(p.verdict)[0], 1);
 }
 
 struct Case {
@@ -297,8 +295,10 @@ class StepOfCase {
 
   // The device's step has the twin's bits. `plain`: neither trimmed nor fused.
   void expect_on(Device& device, Order run_order, bool plain) const {
-    const program::Program p = program::compile_training(model_, {.trim = !plain, .fuse = !plain});
-    const auto executable = device.load(p, {.most_examples = examples_, .order = run_order});
+    const int packs = arithmetic::pack_count(examples_);
+    const program::Program p = program::data_parallel(
+        program::compile_training(model_, {.trim = !plain, .fuse = !plain}), {}, packs)[0];
+    const auto executable = device.load(p, {.most_packs = packs, .order = run_order});
     for (std::size_t i = 0; i < weights_.size(); ++i) executable->upload(p.parameters[i], weights_[i]);
     run_step(*executable, p, {{bytes_.data(), labels_.data(), order_}, {kRate}});
     float loss = 0;

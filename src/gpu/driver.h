@@ -50,7 +50,7 @@ using Argument = std::variant<const Memory*, int, float, WindowShape, TileShape,
 struct Facts {
   std::string name;      // opencl:0
   std::string model;     // as the driver calls it
-  std::string place;     // where it is plugged in or listed, whatever name it goes by
+  std::string place;     // where the device is plugged in or listed; does not depend on its name
   std::string driver;    // name and version
   std::string compiler;  // of its kernels, with what is known of its version
   std::string build;     // how its kernels are compiled, where the driver's text does not say
@@ -71,8 +71,8 @@ struct Span {
   std::chrono::steady_clock::time_point start = {}, end = {};
 };
 
-// One device. Used by one thread at a time. Whatever fails throws Error(device) with the device's name, the
-// call and the driver's own word for it.
+// One device. Used by one thread at a time. A call that fails throws Error(device) with the device's name,
+// the call and the driver's name of the error.
 class Driver {
  public:
   virtual ~Driver() = default;
@@ -110,9 +110,9 @@ class Driver {
 
   // From now on what the device does is timed by the device itself.
   virtual void start_trace() = 0;
-  // What comes next is called so.
+  // The name of what is put into queues from now on.
   virtual void name_spans(std::string name) = 0;
-  // What was done since it was last asked. Waits until all of it is.
+  // What the device has done since the last call. Waits until all queues are empty.
   virtual std::vector<Span> take_spans() = 0;
 };
 

@@ -20,9 +20,7 @@ class GpuDevice final : public device::Device {
     const auto* const gpu = dynamic_cast<const GpuDevice*>(&other.itself());
     return gpu != nullptr && driver_->reaches(*gpu->driver_);
   }
-  void copy(std::span<const float> from, std::span<float> to) override {
-    driver_->copy(std::as_bytes(from), std::as_writable_bytes(to));
-  }
+  void copy(std::span<const std::byte> from, std::span<std::byte> to) override { driver_->copy(from, to); }
 
  private:
   const std::unique_ptr<Driver> driver_;

@@ -1,109 +1,139 @@
-// What a GPU does in an exchange. Numbers travel from device to device where all reach each other, else
+// What a GPU does in an exchange. Numbers travel from device to device where the two reach each other, else
 // through images of their memory in the host's; the owner of a sum joins on its own device.
 #include <algorithm>
 
 #include "base/error.h"
+#include "device/join_counts.h"
 #include "gpu/gpu_executable.h"
 #include "gpu/update_launch.h"
 
 namespace lockstep::gpu {
 
-using program::exchange::Join;
-using program::exchange::List;
-using program::exchange::Place;
-using program::exchange::Range;
+using device::Transfer;
+using program::BufferId;
+using program::Join;
+using program::Region;
+using program::Role;
 
-void GpuExecutable::expect(const List& list) {
-  if (!options_.alone) {
-    const std::size_t floats = program::exchange::inbox_floats(list);
-    if (floats > memory_.inbox_floats()) {
-      wait_for_queues();
-      memory_.enlarge_inbox(floats);
-    }
-    if (!options_.direct) make_images();
-  }
-  for (const program::exchange::Instruction& instruction : list) {
-    if (const auto* const join = std::get_if<Join>(&instruction.operation)) join_plan(*join);
-  }
-}
-
-void GpuExecutable::make_images() {
-  const std::size_t inbox = memory_.inbox_floats() * sizeof(float);
-  if (!inbox_image_ || inbox_image_->bytes().size() < inbox)
-    inbox_image_ = driver_.allocate_host(std::max<std::size_t>(1, inbox));
-  if (gradient_image_) return;
-  gradient_image_ = driver_.allocate_host(memory_.stretch_floats() * sizeof(float));
-  parameter_image_ = driver_.allocate_host(memory_.stretch_floats() * sizeof(float));
-  for (const program::Sum& sum : program_.sums) {
-    const std::size_t elements = program_.buffers[static_cast<std::size_t>(sum.partial)].elements;
-    held_images_.push_back(
-        driver_.allocate_host(static_cast<std::size_t>(memory_.stack_levels()) * elements * sizeof(float)));
+// What travels through the host needs an image there before the first step.
+void GpuExecutable::make_images(const program::Program& program) {
+  const auto image = [&](int peer, const Region& region) {
+    const bool direct = static_cast<std::size_t>(peer) < options_.direct.size() &&
+                        options_.direct[static_cast<std::size_t>(peer)];
+    if (direct || program.buffers[static_cast<std::size_t>(region.buffer)].role == Role::counts) return;
+    image_of(placed(region));
+  };
+  for (const program::ExchangeInstruction& instruction : program.exchange) {
+    if (const auto* const send = std::get_if<program::Send>(&instruction.operation))
+      image(send->to, send->region);
+    if (const auto* const receive = std::get_if<program::Receive>(&instruction.operation))
+      image(receive->from, receive->region);
+    if (const auto* const join = std::get_if<Join>(&instruction.operation);
+        join != nullptr && !device::joins_counts(*join))
+      join_plan(*join);
   }
 }
 
-// Where a place is on the device, and its image.
-GpuExecutable::Placed GpuExecutable::placed(const Place& place) {
-  const program::Sum& sum = program_.sums[static_cast<std::size_t>(place.range.sum)];
-  const std::size_t stretch = memory_.offset(place.range.sum) + place.range.first;
-  switch (place.of) {
-    case Place::Of::held: {
-      const std::size_t elements = program_.buffers[static_cast<std::size_t>(sum.partial)].elements;
-      return {memory_.stack(sum.partial), place.slot * elements + place.range.first,
-              held_images_.empty() ? nullptr : held_images_[static_cast<std::size_t>(place.range.sum)].get()};
+HostMemory& GpuExecutable::image_of(const Placed& at) {
+  std::unique_ptr<HostMemory>& image = images_[at.memory];
+  if (!image) image = driver_.allocate_host(std::max<std::size_t>(1, at.whole));
+  return *image;
+}
+
+GpuExecutable::Placed GpuExecutable::placed(const Region& region) const {
+  const program::Buffer& buffer = programs_.front().buffers.at(static_cast<std::size_t>(region.buffer));
+  const std::size_t first = region.first * sizeof(float);
+  switch (buffer.role) {
+    case Role::partial: {
+      const std::size_t level = buffer.elements * sizeof(float);
+      return {memory_.stack(region.buffer), static_cast<std::size_t>(region.row) * level + first,
+              static_cast<std::size_t>(memory_.stack_levels()) * level};
     }
-    case Place::Of::inbox:
-      return {memory_.inbox(), place.slot, inbox_image_.get()};
-    case Place::Of::gradient:
-      return {memory_.gradients(), stretch, gradient_image_.get()};
-    case Place::Of::parameter:
-      return {memory_.parameters(), stretch, parameter_image_.get()};
-    case Place::Of::verdict:
+    case Role::inbox:
+      return {memory_.inbox(), first, memory_.inbox_floats() * sizeof(float)};
+    case Role::gradient:
+    case Role::parameter:
+    case Role::state: {
+      const Stretch stretch = stretch_of(region.buffer);
+      return {stretch.memory, stretch.first * sizeof(float) + first,
+              memory_.stretch_floats() * sizeof(float)};
+    }
+    case Role::activation: {
+      const std::size_t pack = buffer.elements * arithmetic::kPack * sizeof(float);
+      const int row = region.row - program::packs_of(program()).packs.first;
+      return {memory_.at(region.buffer), static_cast<std::size_t>(row) * pack + first * arithmetic::kPack,
+              static_cast<std::size_t>(sizes_.group) * pack};
+    }
+    case Role::mask:
+    case Role::labels:
+    case Role::prepared:
+    case Role::counts:
       break;
   }
-  throw Error(Fault::ours, "defect: a verdict has no place on a device");
+  throw Error(Fault::ours, "defect: {} has no place on a device that can travel", buffer.name);
 }
 
-std::span<float> GpuExecutable::numbers(const Place& place) {
-  const Placed at = placed(place);
-  if (options_.direct)
-    return {reinterpret_cast<float*>(driver_.address(*at.memory)) + at.first, place.range.count};
-  return at.image->as<float>().subspan(at.first, place.range.count);
-}
-
-void GpuExecutable::wait_for_packs(const Place& place) {
-  if (place.of != Place::Of::held || options_.alone) return;
-  const auto& complete = complete_[static_cast<std::size_t>(place.range.sum)];
-  if (complete) driver_.after(exchange_, *complete);
-}
-
-void GpuExecutable::publish(std::span<const Place> places) {
-  if (places.empty()) return;
-  name_spans("exchange");
-  for (const Place& place : places) {
-    wait_for_packs(place);
-    if (options_.direct) continue;
-    const Placed at = placed(place);
-    driver_.read(exchange_, *at.memory, at.first * sizeof(float), std::as_writable_bytes(numbers(place)));
+std::span<std::byte> GpuExecutable::bytes(const Transfer& transfer) {
+  const std::size_t size = program::region_bytes(program(), transfer.region);
+  if (program().buffers[static_cast<std::size_t>(transfer.region.buffer)].role == Role::counts)
+    return std::as_writable_bytes(
+        std::span(counts_.at(transfer.region.buffer)).subspan(transfer.region.first, transfer.region.count));
+  const Placed at = placed(transfer.region);
+  if (transfer.direct) {
+    wait_for_work_on(transfer.region.buffer);  // the copy comes later, without a further call
+    return {driver_.address(*at.memory) + at.first, size};
   }
-  driver_.wait(*driver_.record(exchange_));
+  return image_of(at).bytes().subspan(at.first, size);
 }
 
-void GpuExecutable::deliver(std::span<const Place> places) {
-  if (places.empty() || options_.direct) return;
+// A sum over packs has an event of its own; other numbers are there, and may be overwritten, when all that
+// was queued is done.
+void GpuExecutable::wait_for_work_on(BufferId buffer) {
+  if (options_.alone) return;
+  const auto complete = complete_.find(buffer);
+  if (complete != complete_.end()) return driver_.after(exchange_, *complete->second);
+  const Role role = program().buffers[static_cast<std::size_t>(buffer)].role;
+  if (role == Role::activation || role == Role::parameter || role == Role::partial)
+    driver_.after(exchange_, *driver_.record(Queue::compute));
+}
+
+void GpuExecutable::publish(std::span<const Transfer> transfers) {
+  bool on_device = false;
+  for (const Transfer& transfer : transfers) {
+    if (program().buffers[static_cast<std::size_t>(transfer.region.buffer)].role == Role::counts) {
+      counts(transfer.region.buffer);
+      continue;
+    }
+    if (!on_device) name_spans("exchange");
+    on_device = true;
+    wait_for_work_on(transfer.region.buffer);
+    if (transfer.direct) continue;
+    const Placed at = placed(transfer.region);
+    driver_.read(exchange_, *at.memory, at.first, bytes(transfer));
+  }
+  if (on_device) driver_.wait(*driver_.record(exchange_));
+}
+
+void GpuExecutable::deliver(std::span<const Transfer> transfers) {
   name_spans("exchange");
-  for (const Place& place : places) {
-    const Placed at = placed(place);
-    driver_.write(exchange_, *at.memory, at.first * sizeof(float), std::as_bytes(numbers(place)));
+  for (const Transfer& transfer : transfers) {
+    const bool on_host =
+        program().buffers[static_cast<std::size_t>(transfer.region.buffer)].role == Role::counts;
+    if (transfer.direct || on_host) continue;
+    wait_for_work_on(transfer.region.buffer);
+    const Placed at = placed(transfer.region);
+    driver_.write(exchange_, *at.memory, at.first, bytes(transfer));
   }
   driver_.flush(exchange_);
 }
 
-// The plan of a join: where each subtree lies, then which meets which.
+// The plan of a join: where each input lies, then which meets which.
 const Memory& GpuExecutable::join_plan(const Join& join) {
   std::vector<int> plan;
-  for (const Place& place : join.subtrees) {
-    plan.push_back(place.of == Place::Of::inbox ? 1 : 0);
-    plan.push_back(as_int(placed(place).first));
+  for (const Region& region : join.inputs) {
+    const Placed at = placed(region);
+    plan.push_back(at.memory == memory_.inbox() ? 1 : 0);
+    plan.push_back(as_int(at.first / sizeof(float)));
   }
   for (const arithmetic::JoinPair& pair : join.pairs) {
     plan.push_back(pair.into);
@@ -118,42 +148,59 @@ const Memory& GpuExecutable::join_plan(const Join& join) {
 }
 
 void GpuExecutable::join(std::span<const Join> joins, const device::StepInput& input) {
-  const auto examples = static_cast<float>(input.minibatch.examples.size());
   name_spans("exchange");
   for (const Join& join : joins) {
-    const program::Sum& sum = program_.sums[static_cast<std::size_t>(join.range.sum)];
-    for (const Place& place : join.subtrees) wait_for_packs(place);
-    const Memory* const held = memory_.stack(sum.partial);
-    const std::vector<Argument> arguments{held,
-                                          memory_.inbox() != nullptr ? memory_.inbox() : held,
-                                          &join_plan(join),
-                                          memory_.gradients(),
-                                          as_int(memory_.offset(join.range.sum) + join.range.first),
-                                          as_int(join.range.count),
-                                          static_cast<int>(join.subtrees.size()),
-                                          static_cast<int>(join.pairs.size()),
-                                          examples};
-    driver_.launch(exchange_, "join", arguments, driver_.style().items_for_floats(join.range.count));
+    if (device::joins_counts(join)) {
+      device::join_counts(join, [this](BufferId id) { return counts(id); });
+      continue;
+    }
+    const Memory* held = memory_.inbox();
+    for (const Region& region : join.inputs) {
+      wait_for_work_on(region.buffer);
+      if (placed(region).memory != memory_.inbox()) held = placed(region).memory;
+    }
+    const Placed to = placed(join.output);
+    const bool statistics = join.op == Join::Operator::statistics;
+    const bool by_element = statistics || join.op == Join::Operator::maximum;
+    const std::size_t items = statistics ? join.output.count / 3 : join.output.count;
+    std::vector<Argument> arguments{held,
+                                    memory_.inbox() != nullptr ? memory_.inbox() : held,
+                                    &join_plan(join),
+                                    to.memory,
+                                    as_int(to.first / sizeof(float)),
+                                    as_int(items),
+                                    static_cast<int>(join.inputs.size()),
+                                    static_cast<int>(join.pairs.size())};
+    switch (join.op) {
+      case Join::Operator::mean:
+        arguments.emplace_back(static_cast<float>(input.minibatch.examples.size()));
+        break;
+      case Join::Operator::add:
+        arguments.emplace_back(1.0f);
+        break;
+      case Join::Operator::maximum:
+      case Join::Operator::statistics:
+      case Join::Operator::integer_add:
+      case Join::Operator::both:
+        break;
+    }
+    const char* const kernel = statistics                           ? "join_statistics"
+                               : join.op == Join::Operator::maximum ? "join_maximum"
+                                                                    : "join";
+    driver_.launch(exchange_, kernel, arguments,
+                   by_element ? items : driver_.style().items_for_floats(items));
   }
   driver_.flush(exchange_);
 }
 
-// What reaches the end of a tensor takes the space behind it along, so that neighbours touch.
-GpuExecutable::Floats GpuExecutable::floats_of(const Range& range) const {
-  const program::Sum& sum = program_.sums[static_cast<std::size_t>(range.sum)];
-  const bool whole_end =
-      range.first + range.count == program_.buffers[static_cast<std::size_t>(sum.gradient)].elements;
-  return {memory_.offset(range.sum) + range.first,
-          whole_end ? memory_.room(range.sum) - range.first : range.count};
-}
-
-// In order, and those that touch are one.
+// In order, and those that touch are one, unless only one of them decays.
 std::vector<GpuExecutable::Floats> GpuExecutable::merged(std::vector<Floats> ranges) {
   std::ranges::sort(ranges, {}, &Floats::first);
   std::vector<Floats> result;
   for (const Floats& range : ranges) {
     if (range.count == 0) continue;
-    if (!result.empty() && result.back().first + result.back().count == range.first) {
+    if (!result.empty() && result.back().first + result.back().count == range.first &&
+        result.back().decays == range.decays) {
       result.back().count += range.count;
     } else {
       result.push_back(range);
@@ -162,49 +209,15 @@ std::vector<GpuExecutable::Floats> GpuExecutable::merged(std::vector<Floats> ran
   return result;
 }
 
-bool GpuExecutable::check(std::span<const Range> gradients) {
-  std::vector<Floats> ranges;
-  ranges.reserve(gradients.size());
-  for (const Range& range : gradients) ranges.push_back(floats_of(range));
-  return check_floats(merged(std::move(ranges)), exchange_);
-}
-
-// The one answer a step waits for; what else the host wants to know comes with it.
-bool GpuExecutable::check_floats(const std::vector<Floats>& ranges, Queue queue) {
-  const std::vector<Argument> good{memory_.verdict(), 1, 0.0f};  // the bits of an int 0, too
-  driver_.launch(queue, "fill", good, driver_.style().items_for_floats(1));
-  for (const Floats& range : ranges) {
-    const std::vector<Argument> arguments{memory_.gradients(), memory_.verdict(), as_int(range.first),
-                                          as_int(range.count)};
-    driver_.launch(queue, "check_finite", arguments, driver_.style().items_for_floats(range.count));
-  }
-  driver_.read(queue, *memory_.verdict(), 0, verdict_->bytes());
-  driver_.read(queue, *memory_.at(program_.loss), 0, loss_->bytes());
-  driver_.wait(*driver_.record(queue));
-  if (queue == Queue::compute) {  // then everything else the step has computed is there, too
-    staged_.reset();
-    tallied_.reset();
-    loss_known_ = true;
-  }
-  return verdict_->as<int>()[0] == 0;
-}
-
-void GpuExecutable::update(std::span<const program::exchange::Update> updates,
-                           const device::StepInput& input) {
-  std::vector<Floats> ranges;
-  ranges.reserve(updates.size());
-  for (const program::exchange::Update& update : updates) ranges.push_back(floats_of(update.range));
-  update_floats(merged(std::move(ranges)), input, exchange_);
-}
-
-void GpuExecutable::update_floats(const std::vector<Floats>& ranges, const device::StepInput& input,
-                                  Queue queue) {
+void GpuExecutable::update_floats(const std::vector<Floats>& ranges, const device::StepInput& input) {
   for (const Floats& range : ranges) {
     const UpdateLaunch update =
-        update_launch(program_.rule, memory_, as_int(range.first), as_int(range.count), input.update);
-    driver_.launch(queue, update.kernel, update.arguments, driver_.style().items_for_floats(range.count));
+        update_launch(program().rule, memory_, as_int(range.first), as_int(range.count),
+                      range.decays ? input.update : input.update.without_decay());
+    driver_.launch(Queue::compute, update.kernel, update.arguments,
+                   driver_.style().items_for_floats(range.count));
   }
-  driver_.flush(queue);
+  driver_.flush(Queue::compute);
 }
 
 }  // namespace lockstep::gpu

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "gpu/launch_plan.h"
+#include "program/crossing.h"
 #include "program/print.h"
 
 namespace lockstep::gpu {
@@ -21,13 +22,32 @@ constexpr int kMostPacksAtOnce = 64;
 
 constexpr std::array kBothQueues{Queue::compute, Queue::exchange};
 
-int deepest_stack(const device::LoadOptions& options, int most_packs) {
+int deepest_stack(const program::Program& program) {
   int deepest = 1;
-  for (int packs = 1; packs <= most_packs; ++packs) {
-    for (const arithmetic::JoinStep& step : arithmetic::join_schedule(packs, options.share(packs)))
+  for (const program::Segment& segment : program.segments) {
+    if (segment.over != program::Segment::Over::packs) continue;
+    for (const arithmetic::JoinStep& step : arithmetic::join_schedule(program.packs, segment.packs))
       deepest = std::max(deepest, step.depth - step.joins + 1);
   }
   return deepest;
+}
+
+std::size_t inbox_floats(const program::Program& program) {
+  std::size_t floats = 0;
+  for (const program::Buffer& buffer : program.buffers) {
+    if (buffer.role == Role::inbox) floats += buffer.elements;
+  }
+  return floats;
+}
+
+// Does an activation outlive its segment? Then every pack of the share has a place of its own.
+bool keeps_activations(const program::Program& program) {
+  const std::vector<bool> crosses = program::crosses_segments(program);
+  for (std::size_t i = 0; i < crosses.size(); ++i) {
+    const Role role = program.buffers[i].role;
+    if (crosses[i] && (role == Role::activation || role == Role::mask || role == Role::labels)) return true;
+  }
+  return false;
 }
 
 // Kernels count the floats of an activation in ints.
@@ -39,6 +59,16 @@ bool countable(const program::Program& program, int group) {
   });
 }
 
+// Then it is there before the check.
+bool checks(const program::Instruction& check, BufferId gradient) {
+  return std::ranges::find(check.inputs, gradient) != check.inputs.end();
+}
+
+const GpuMemory* lender_of(const device::LoadOptions& options) {
+  if (options.parameters_of == nullptr) return nullptr;
+  return &dynamic_cast<const GpuExecutable&>(options.parameters_of->itself()).memory();
+}
+
 BufferId labels_of(const program::Program& program) {
   const auto found = std::ranges::find(program.buffers, Role::labels, &program::Buffer::role);
   return static_cast<BufferId>(found - program.buffers.begin());
@@ -48,22 +78,20 @@ BufferId labels_of(const program::Program& program) {
 
 GpuExecutable::GpuExecutable(const program::Program& program, const device::LoadOptions& options,
                              Driver& driver)
-    : program_(program),
-      options_(options),
+    : options_(options),
       driver_(driver),
-      most_packs_(arithmetic::pack_count(options.most_examples)),
-      share_packs_(device::most_of_share(options)),
+      programs_{program},
+      share_packs_(options.most_packs),
       exchange_(options_.alone ? Queue::compute : Queue::exchange),
-      labels_id_(labels_of(program_)),
+      labels_id_(labels_of(programs_.front())),
       sizes_(plan_memory()),
-      memory_(driver, program_, sizes_),
-      launcher_(driver, memory_, program_),
-      complete_(program_.sums.size()) {
-  program::check_program(program_);
+      memory_(driver, programs_.front(), sizes_, lender_of(options)),
+      launcher_(driver, memory_, programs_.front()) {
+  program::check_program(programs_.front());
   if (options_.trace) driver.start_trace();
   const auto lanes = static_cast<std::size_t>(sizes_.group) * kPack;
   pixels_ = driver.allocate_host(
-      std::max<std::size_t>(1, lanes * static_cast<std::size_t>(program_.input.elements())));
+      std::max<std::size_t>(1, lanes * static_cast<std::size_t>(program.input.elements())));
   labels_ = driver.allocate_host(std::max<std::size_t>(1, lanes));
   schedule_ = driver.allocate_host(2 * sizeof(int) * static_cast<std::size_t>(std::max(1, share_packs_)));
   predicted_ =
@@ -71,14 +99,36 @@ GpuExecutable::GpuExecutable(const program::Program& program, const device::Load
   verdict_ = driver.allocate_host(sizeof(int));
   loss_ = driver.allocate_host(sizeof(float));
   shown_ = driver.allocate_host(std::max<std::size_t>(1, memory_.stretch_floats()) * sizeof(float));
+  for (std::size_t i = 0; i < program.buffers.size(); ++i) {
+    if (program.buffers[i].role == Role::counts)
+      counts_[static_cast<BufferId>(i)].assign(program.buffers[i].elements, 0);
+  }
   // What lies between two tensors is read with them and must be a number.
-  std::vector<const Memory*> stretches{memory_.parameters(), memory_.gradients()};
+  std::vector<const Memory*> stretches{memory_.gradients()};
+  if (options.parameters_of == nullptr) stretches.push_back(memory_.parameters());
   for (std::size_t s = 0; s < memory_.state_count(); ++s) stretches.push_back(memory_.states(s));
   for (const Memory* stretch : stretches) {
     const auto count = memory_.stretch_floats();
     const std::vector<Argument> arguments{stretch, as_int(count), 0.0f};
     driver.launch(Queue::compute, "fill", arguments, driver.style().items_for_floats(count));
   }
+  make_images(programs_.front());
+}
+
+int GpuExecutable::add(const program::Program& program) {
+  program::check_program(program);
+  lockstep::check(std::ranges::equal(program.buffers, programs_.front().buffers, {}, &program::Buffer::role,
+                                     &program::Buffer::role),
+                  "a program of {} buffers in a memory of {}", program.buffers.size(),
+                  programs_.front().buffers.size());
+  if (inbox_floats(program) > memory_.inbox_floats() || deepest_stack(program) > memory_.stack_levels()) {
+    wait_for_queues();
+    images_.clear();
+    memory_.enlarge(inbox_floats(program), deepest_stack(program));
+    for (const program::Program& other : programs_) make_images(other);
+  }
+  make_images(programs_.emplace_back(program));
+  return static_cast<int>(programs_.size()) - 1;
 }
 
 GpuExecutable::~GpuExecutable() {
@@ -93,46 +143,53 @@ GpuExecutable::~GpuExecutable() {
 
 // As many packs at once as fit.
 MemorySizes GpuExecutable::plan_memory() const {
+  const program::Program& program = programs_.front();
+  const bool all_at_once = options_.order == device::Order::layer || keeps_activations(program);
   MemorySizes sizes;
   sizes.most_packs = std::max(1, share_packs_);
-  sizes.stack = deepest_stack(options_, most_packs_);
-  sizes.inbox = options_.alone ? 0 : options_.inbox_floats;
-  sizes.group = std::max(
-      1, options_.order == device::Order::layer ? share_packs_ : std::min(share_packs_, kMostPacksAtOnce));
+  sizes.stack = deepest_stack(program);
+  sizes.inbox = inbox_floats(program);
+  sizes.borrows_parameters = options_.parameters_of != nullptr;
+  sizes.group = std::max(1, all_at_once ? share_packs_ : std::min(share_packs_, kMostPacksAtOnce));
   for (;;) {
-    plan_launches(program_, driver_.style(), sizes);
-    const bool smallest = sizes.group == 1 || options_.order == device::Order::layer;
-    const bool fits = countable(program_, sizes.group) &&
-                      GpuMemory::shortage(driver_, program_, sizes, options_.of_free_memory).empty();
+    plan_launches(program, driver_.style(), sizes);
+    const bool smallest = sizes.group == 1 || all_at_once;
+    const bool fits = countable(program, sizes.group) &&
+                      GpuMemory::shortage(driver_, program, sizes, options_.of_free_memory).empty();
     if (smallest || fits) return sizes;
     sizes.group = (sizes.group + 1) / 2;
   }
 }
 
 GpuExecutable::Stretch GpuExecutable::stretch_of(BufferId buffer) const {
-  const program::Buffer& b = program_.buffers.at(static_cast<std::size_t>(buffer));
-  for (std::size_t i = 0; i < program_.sums.size(); ++i) {
-    const program::Sum& sum = program_.sums[i];
-    const std::size_t first = memory_.offset(static_cast<int>(i));
-    if (sum.gradient == buffer) return {memory_.gradients(), first, b.elements};
-    if (sum.parameter == buffer) return {memory_.parameters(), first, b.elements};
+  const program::Program& first = programs_.front();
+  const program::Buffer& b = first.buffers.at(static_cast<std::size_t>(buffer));
+  for (std::size_t i = 0; i < first.sums.size(); ++i) {
+    const program::Sum& sum = first.sums[i];
+    const std::size_t offset = memory_.offset(static_cast<int>(i));
+    if (sum.gradient == buffer) return {memory_.gradients(), offset, b.elements};
+    if (sum.parameter == buffer) return {memory_.parameters(), offset, b.elements};
     for (std::size_t s = 0; s < sum.states.size(); ++s) {
-      if (sum.states[s] == buffer) return {memory_.states(s), first + sum.states_first, b.elements};
+      if (sum.states[s] == buffer) return {memory_.states(s), offset + sum.states_first, b.elements};
     }
   }
   lockstep::check(b.role == Role::parameter, "{} cannot be copied", b.name);
   return {memory_.at(buffer), 0, b.elements};  // of an evaluation, where nothing is summed
 }
 
-GpuExecutable::Floats GpuExecutable::floats_of(BufferId gradient) const {
-  const auto sum = std::ranges::find(program_.sums, gradient, &program::Sum::gradient);
-  const std::size_t elements = program_.buffers[static_cast<std::size_t>(gradient)].elements;
-  return floats_of(program::exchange::Range{static_cast<int>(sum - program_.sums.begin()), 0, elements});
+std::size_t GpuExecutable::sum_of(BufferId gradient) const {
+  const std::vector<program::Sum>& sums = programs_.front().sums;
+  const auto found = std::ranges::find(sums, gradient, &program::Sum::gradient);
+  lockstep::check(found != sums.end(), "buffer {} is no gradient of a sum", gradient);
+  return static_cast<std::size_t>(found - sums.begin());
 }
 
-int GpuExecutable::sum_of(BufferId partial) const {
-  const auto found = std::ranges::find(program_.sums, partial, &program::Sum::partial);
-  return static_cast<int>(found - program_.sums.begin());
+// What reaches the end of a tensor takes the space behind it along, so that neighbours touch.
+GpuExecutable::Floats GpuExecutable::floats_of(BufferId gradient, program::Part part) const {
+  const auto sum = static_cast<int>(sum_of(gradient));
+  const bool whole_end =
+      part.first + part.count == programs_.front().buffers[static_cast<std::size_t>(gradient)].elements;
+  return {memory_.offset(sum) + part.first, whole_end ? memory_.room(sum) - part.first : part.count};
 }
 
 void GpuExecutable::upload(BufferId buffer, std::span<const float> values) {
@@ -145,7 +202,7 @@ void GpuExecutable::upload(BufferId buffer, std::span<const float> values) {
 }
 
 void GpuExecutable::download(BufferId buffer, std::span<float> values) const {
-  if (buffer == program_.loss && loss_known_) {
+  if (buffer == programs_.front().loss && loss_known_) {
     values[0] = loss_->as<float>()[0];
     return;
   }
@@ -166,8 +223,7 @@ std::span<const float> GpuExecutable::parameter(BufferId buffer) const {
 
 void GpuExecutable::download_activation(BufferId buffer, int example, std::span<float> values) const {
   lockstep::check(options_.order == device::Order::layer, "activations are kept in layer order only");
-  const arithmetic::PackRange share =
-      options_.share(arithmetic::pack_count(static_cast<int>(step_examples_)));
+  const arithmetic::PackRange share = program::packs_of(program()).packs;
   const int pack = example / kPack, lane = example % kPack;
   if (pack < share.first || pack >= share.last) return;
   const std::size_t floats = values.size() * kPack;
@@ -179,10 +235,13 @@ void GpuExecutable::download_activation(BufferId buffer, int example, std::span<
     values[i] = lanes[i * kPack + static_cast<std::size_t>(lane)];
 }
 
-std::vector<std::int64_t> GpuExecutable::tally() const {
+std::span<std::int64_t> GpuExecutable::counts(BufferId buffer) {
+  std::vector<std::int64_t>& counts = counts_.at(buffer);
+  if (buffer != counted_) return counts;
   if (tallied_) driver_.wait(*tallied_);
-  const auto classes = static_cast<std::size_t>(program_.classes);
-  std::vector<std::int64_t> counts(2 * classes, 0);
+  counted_ = -1;
+  const std::size_t classes = counts.size() / 2;
+  std::ranges::fill(counts, 0);
   const std::span<const int> predicted = predicted_->as<int>();
   for (std::size_t e = 0; e < step_labels_.size(); ++e) {
     ++counts[step_labels_[e]];
@@ -211,24 +270,22 @@ void GpuExecutable::name_spans(std::string name) const {
   if (options_.trace) driver_.name_spans(std::move(name));
 }
 
-bool GpuExecutable::run(std::size_t segment, const device::StepInput& input, device::Watcher& watcher) {
+void GpuExecutable::run(std::size_t segment, const device::StepInput& input, device::Watcher& watcher) {
   if (segment == 0 && options_.trace) driver_.take_spans();  // of whatever else ran on the device
-  const program::Segment& s = program_.segments.at(segment);
-  if (s.over == program::Segment::Over::packs) {
-    run_packs(s, input, watcher);
-    return true;
-  }
-  return run_elements(s, input, watcher);
+  const program::Segment& s = program().segments.at(segment);
+  if (s.over == program::Segment::Over::packs) return run_packs(s, input, watcher);
+  run_elements(s, input, watcher);
 }
 
 // Pixels and labels of a group's examples, gathered where the device copies from.
 void GpuExecutable::stage(const PackGroup& group, const device::StepInput& input) {
   const device::Minibatch& minibatch = input.minibatch;
-  const auto pixels = static_cast<std::size_t>(program_.input.elements());
+  const auto pixels = static_cast<std::size_t>(program().input.elements());
   if (staged_) driver_.wait(*staged_);
   const std::span<std::byte> images = pixels_->bytes();
   const std::span<std::uint8_t> labels = labels_->as<std::uint8_t>();
-  const std::size_t first = static_cast<std::size_t>(first_pack_ + group.first) * kPack;
+  const std::size_t first =
+      static_cast<std::size_t>(program::packs_of(program()).packs.first + group.first) * kPack;
   const auto examples = static_cast<std::size_t>(group.examples);
   for (std::size_t e = 0; e < examples; ++e) {
     const std::uint32_t example = minibatch.examples[first + e];
@@ -244,12 +301,12 @@ void GpuExecutable::stage(const PackGroup& group, const device::StepInput& input
   staged_ = driver_.record(Queue::compute);
 }
 
-void GpuExecutable::write_schedule(int packs) {
-  if (scheduled_packs_ == packs) return;
-  scheduled_packs_ = packs;
+void GpuExecutable::write_schedule(const program::Segment& segment) {
+  if (scheduled_ == &segment) return;
+  scheduled_ = &segment;
   const std::span<int> schedule = schedule_->as<int>();
   std::size_t at = 0;
-  for (const arithmetic::JoinStep& step : arithmetic::join_schedule(packs, options_.share(packs))) {
+  for (const arithmetic::JoinStep& step : arithmetic::join_schedule(program().packs, segment.packs)) {
     schedule[at++] = step.depth;
     schedule[at++] = step.joins;
   }
@@ -258,12 +315,17 @@ void GpuExecutable::write_schedule(int packs) {
 
 void GpuExecutable::run_packs(const program::Segment& segment, const device::StepInput& input,
                               device::Watcher& watcher) {
-  step_examples_ = input.minibatch.examples.size();
-  const auto examples = static_cast<int>(step_examples_);
-  const int packs = arithmetic::pack_count(examples);
-  const arithmetic::PackRange share = options_.share(packs);
-  first_pack_ = share.first;
-  step_labels_.clear();
+  const auto examples = static_cast<int>(input.minibatch.examples.size());
+  lockstep::check(arithmetic::pack_count(examples) == program().packs,
+                  "{} examples for a program of {} packs", examples, program().packs);
+  const arithmetic::PackRange share = segment.packs;
+  const auto has = [&]<class Operation>(Operation) {
+    return std::ranges::any_of(segment.instructions, [](const program::Instruction& i) {
+      return std::holds_alternative<Operation>(i.operation);
+    });
+  };
+  const bool loads = has(program::Load{}), scores = has(program::Loss{});
+  if (loads) step_labels_.clear();
   loss_known_ = false;
   // What an exchange of the last step still reads is not overwritten, nor does this step's exchange overwrite
   // what the last update still reads.
@@ -272,10 +334,7 @@ void GpuExecutable::run_packs(const program::Segment& segment, const device::Ste
     driver_.after(exchange_, *driver_.record(Queue::compute));
   }
   name_spans("load");
-  write_schedule(packs);
-  const bool loads = std::ranges::any_of(segment.instructions, [](const program::Instruction& i) {
-    return std::holds_alternative<program::Load>(i.operation);
-  });
+  write_schedule(segment);
   for (int first = 0; first < share.size(); first += sizes_.group) {
     PackGroup group{first, std::min(sizes_.group, share.size() - first), 0};
     group.examples = std::min(group.packs * kPack, examples - (share.first + first) * kPack);
@@ -288,50 +347,82 @@ void GpuExecutable::run_packs(const program::Segment& segment, const device::Ste
       // Drivers compile a kernel when it first runs; who watches is to see how far that is.
       if (!warm_) driver_.wait(*driver_.record(Queue::compute));
       for (const BufferId output : i.outputs) {
-        if (program_.buffers[static_cast<std::size_t>(output)].role != Role::partial) continue;
+        if (program().buffers[static_cast<std::size_t>(output)].role != Role::partial) continue;
         launcher_.join_packs(output, group);
         if (last && !options_.alone) {
-          complete_[static_cast<std::size_t>(sum_of(output))] = driver_.record(Queue::compute);
+          complete_[output] = driver_.record(Queue::compute);
           driver_.flush(Queue::compute);
         }
       }
+      if (std::holds_alternative<program::Loss>(i.operation)) counted_ = i.outputs[2];
     }
+    if (!scores) continue;
     name_spans("predictions");
     const auto lanes = static_cast<std::size_t>(group.packs) * kPack * sizeof(int);
     driver_.read(Queue::compute, *memory_.predicted(), 0,
                  predicted_->bytes().subspan(static_cast<std::size_t>(first) * kPack * sizeof(int), lanes));
   }
   warm_ = true;
-  tallied_ = driver_.record(Queue::compute);
+  if (scores && share.size() == 0) {  // no group has come by
+    for (const program::Instruction& i : segment.instructions)
+      if (std::holds_alternative<program::Loss>(i.operation)) counted_ = i.outputs[2];
+  }
+  if (scores) tallied_ = driver_.record(Queue::compute);
   driver_.flush(Queue::compute);
-  // Everything is on its way; who waits for a sum waits for its event.
+  // Everything is on its way; what waits for a sum waits for its event.
   for (const program::Instruction& i : segment.instructions) {
-    for (const BufferId output : i.outputs) {
-      if (program_.buffers[static_cast<std::size_t>(output)].role == Role::partial) watcher.complete(output);
-    }
+    for (const program::EventId event : i.signals) watcher.signal(event);
   }
 }
 
-bool GpuExecutable::run_elements(const program::Segment& segment, const device::StepInput& input,
+void GpuExecutable::run_elements(const program::Segment& segment, const device::StepInput& input,
                                  device::Watcher& watcher) {
   if (!options_.alone) driver_.after(Queue::compute, *driver_.record(exchange_));
-  std::vector<Floats> checked, updated;
+  std::vector<Floats> updated;
   for (const program::Instruction& i : segment.instructions) {
     begin(i, watcher);
     if (std::holds_alternative<program::Prepare>(i.operation)) {
       launcher_.prepare(i);
     } else if (std::holds_alternative<program::Check>(i.operation)) {
-      for (const BufferId gradient : i.inputs) checked.push_back(floats_of(gradient));
-    } else if (std::holds_alternative<program::Update>(i.operation)) {
-      updated.push_back(floats_of(i.inputs[1]));
+      name_spans("check");
+      check(i);
+    } else if (const auto* const update = std::get_if<program::Update>(&i.operation)) {
+      if (counts(i.inputs[0])[0] == 0) continue;
+      updated.push_back(floats_of(i.inputs[2], update->part));
+      updated.back().decays = update->decays && input.update.weight_decay != 0;
     } else {
       throw Error(Fault::ours, "defect: '{}' runs over packs, not over elements",
                   program::operation_name(i.operation));
     }
   }
-  if (!checked.empty() || !updated.empty()) name_spans(checked.empty() ? "update" : "check");
-  update_floats(merged(std::move(updated)), input, Queue::compute);
-  return checked.empty() || check_floats(merged(std::move(checked)), Queue::compute);
+  if (!updated.empty()) name_spans("update");
+  update_floats(merged(std::move(updated)), input);
+  for (const program::Instruction& i : segment.instructions) {
+    for (const program::EventId event : i.signals) watcher.signal(event);
+  }
+}
+
+// The one answer a step waits for; what else the host wants to know comes with it.
+void GpuExecutable::check(const program::Instruction& instruction) {
+  const std::vector<program::Part>& parts = std::get<program::Check>(instruction.operation).parts;
+  std::vector<Floats> checked;
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    checked.push_back(floats_of(instruction.inputs[i], parts[i]));
+  const std::vector<Argument> good{memory_.verdict(), 1, 0.0f};  // the bits of an int 0, too
+  driver_.launch(Queue::compute, "fill", good, driver_.style().items_for_floats(1));
+  for (const Floats& range : merged(std::move(checked))) {
+    const std::vector<Argument> arguments{memory_.gradients(), memory_.verdict(), as_int(range.first),
+                                          as_int(range.count)};
+    driver_.launch(Queue::compute, "check_finite", arguments, driver_.style().items_for_floats(range.count));
+  }
+  driver_.read(Queue::compute, *memory_.verdict(), 0, verdict_->bytes());
+  if (program().loss >= 0) driver_.read(Queue::compute, *memory_.at(program().loss), 0, loss_->bytes());
+  driver_.wait(*driver_.record(Queue::compute));
+  // Then everything else the step has computed is there, too. The loss may still come from its owner.
+  staged_.reset();
+  tallied_.reset();
+  loss_known_ = checks(instruction, program().loss);
+  counts(instruction.outputs[0])[0] = verdict_->as<int>()[0] == 0 ? 1 : 0;
 }
 
 void GpuExecutable::wait_for_queues() const {

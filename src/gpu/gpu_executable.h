@@ -1,6 +1,7 @@
-// A program on a GPU: layer by layer over the packs of the device. The host only fills queues; it waits where
+// Programs on a GPU: layer by layer over the packs of the device. The host only fills queues; it waits where
 // a step asks for an answer, and where an exchange needs numbers of the device.
 #pragma once
+#include <deque>
 #include <map>
 #include <memory>
 #include <vector>
@@ -18,24 +19,25 @@ class GpuExecutable : public device::Executable {
   GpuExecutable(const program::Program& program, const device::LoadOptions& options, Driver& driver);
   ~GpuExecutable() override;
 
+  int add(const program::Program& program) override;
+  void begin(int program) override { current_ = static_cast<std::size_t>(program); }
   void upload(program::BufferId buffer, std::span<const float> values) override;
   void download(program::BufferId buffer, std::span<float> values) const override;
   std::span<const float> parameter(program::BufferId buffer) const override;
   void download_activation(program::BufferId buffer, int example, std::span<float> values) const override;
-  std::vector<std::int64_t> tally() const override;
-  bool run(std::size_t segment, const device::StepInput& input, device::Watcher& watcher) override;
+  std::span<std::int64_t> counts(program::BufferId buffer) override;
+  void run(std::size_t segment, const device::StepInput& input, device::Watcher& watcher) override;
   bool works_in_background() const override { return true; }
   std::vector<device::WorkSpan> take_spans() override;
 
   // gpu_exchange.cpp
-  void expect(const program::exchange::List& list) override;
-  std::span<float> numbers(const program::exchange::Place& place) override;
-  void publish(std::span<const program::exchange::Place> places) override;
-  void deliver(std::span<const program::exchange::Place> places) override;
+  std::span<std::byte> bytes(const device::Transfer& transfer) override;
+  void publish(std::span<const device::Transfer> transfers) override;
+  void deliver(std::span<const device::Transfer> transfers) override;
   bool joins_beside_work() const override { return true; }
-  void join(std::span<const program::exchange::Join> joins, const device::StepInput& input) override;
-  bool check(std::span<const program::exchange::Range> gradients) override;
-  void update(std::span<const program::exchange::Update> updates, const device::StepInput& input) override;
+  void join(std::span<const program::Join> joins, const device::StepInput& input) override;
+
+  const GpuMemory& memory() const { return memory_; }
 
  private:
   // Where a buffer of parameters, gradients or a state lies.
@@ -46,44 +48,47 @@ class GpuExecutable : public device::Executable {
   // Consecutive floats of all three stretches.
   struct Floats {
     std::size_t first, count;
+    bool decays = false;  // of floats to update: by a weight decay that is not 0
   };
 
-  // A place of an exchange on the device, in floats, and its image.
+  // A region on the device.
   struct Placed {
     const Memory* memory;
-    std::size_t first;
-    HostMemory* image;
+    std::size_t first;  // bytes
+    std::size_t whole;  // bytes of all that may travel of this memory
   };
 
   MemorySizes plan_memory() const;
   Stretch stretch_of(program::BufferId buffer) const;
-  Floats floats_of(program::BufferId gradient) const;
-  int sum_of(program::BufferId partial) const;
+  std::size_t sum_of(program::BufferId gradient) const;
+  Floats floats_of(program::BufferId gradient, program::Part part) const;
 
   void run_packs(const program::Segment& segment, const device::StepInput& input, device::Watcher& watcher);
-  bool run_elements(const program::Segment& segment, const device::StepInput& input,
+  void run_elements(const program::Segment& segment, const device::StepInput& input,
                     device::Watcher& watcher);
   void begin(const program::Instruction& instruction, device::Watcher& watcher) const;
   void stage(const PackGroup& group, const device::StepInput& input);
-  void write_schedule(int packs);
+  void write_schedule(const program::Segment& segment);
+  void check(const program::Instruction& instruction);
   void name_spans(std::string name) const;
   void wait_for_queues() const;
 
   // gpu_exchange.cpp
-  void make_images();
-  Placed placed(const program::exchange::Place& place);
-  void wait_for_packs(const program::exchange::Place& place);
-  const Memory& join_plan(const program::exchange::Join& join);
-  Floats floats_of(const program::exchange::Range& range) const;
+  void make_images(const program::Program& program);
+  Placed placed(const program::Region& region) const;
+  HostMemory& image_of(const Placed& at);
+  void wait_for_work_on(program::BufferId buffer);
+  const Memory& join_plan(const program::Join& join);
   static std::vector<Floats> merged(std::vector<Floats> ranges);
-  bool check_floats(const std::vector<Floats>& ranges, Queue queue);
-  void update_floats(const std::vector<Floats>& ranges, const device::StepInput& input, Queue queue);
+  void update_floats(const std::vector<Floats>& ranges, const device::StepInput& input);
 
-  const program::Program program_;
+  const program::Program& program() const { return programs_[current_]; }
+
   const device::LoadOptions options_;
   Driver& driver_;
-  const int most_packs_;   // of a minibatch
-  const int share_packs_;  // of it that come here
+  std::deque<program::Program> programs_;
+  std::size_t current_ = 0;
+  const int share_packs_;  // the most of a step that come here
   const Queue exchange_;   // the queue that an exchange uses: its own where others take part
   const program::BufferId labels_id_;
   const MemorySizes sizes_;
@@ -94,24 +99,26 @@ class GpuExecutable : public device::Executable {
   std::unique_ptr<HostMemory> pixels_, labels_, schedule_;
   // Filled by the device for the host.
   std::unique_ptr<HostMemory> predicted_, verdict_, loss_;
-  std::unique_ptr<Event> staged_;   // pixels_ and labels_ may be filled again; null: they may
-  std::unique_ptr<Event> tallied_;  // predicted_ is there; null: it is
-  int scheduled_packs_ = 0;
+  std::unique_ptr<Event> staged_;                // pixels_ and labels_ may be filled again; null: they may
+  std::unique_ptr<Event> tallied_;               // predicted_ is there; null: it is
+  const program::Segment* scheduled_ = nullptr;  // whose schedule the device has
   bool loss_known_ = false;
   bool warm_ = false;  // every kernel of the program has run
 
   // Of the last step.
-  std::size_t step_examples_ = 0;
-  int first_pack_ = 0;
   std::vector<std::uint8_t> step_labels_;
+  program::BufferId counted_ =
+      -1;  // counts that are made of predictions which the device may not have made yet
 
   // What parameter() shows; not parameter_image_, from which others may still be copying what was sent.
   std::unique_ptr<HostMemory> shown_;
 
-  // For an exchange: images of the device's memory in the host's.
-  std::unique_ptr<HostMemory> gradient_image_, parameter_image_, inbox_image_;
-  std::vector<std::unique_ptr<HostMemory>> held_images_;  // by sum
-  std::vector<std::unique_ptr<Event>> complete_;          // by sum: its packs are in the stack
+  std::map<program::BufferId, std::vector<std::int64_t>> counts_;
+
+  // For an exchange through the host's memory: images of the device's.
+  std::map<const Memory*, std::unique_ptr<HostMemory>> images_;
+  std::map<program::BufferId, std::unique_ptr<Event>>
+      complete_;  // by partial sum: its packs are in the stack
   std::map<std::vector<int>, std::unique_ptr<Memory>> join_plans_;
 };
 

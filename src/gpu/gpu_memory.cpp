@@ -46,7 +46,7 @@ std::size_t bytes_by_pack(const program::Buffer& buffer) {
   }
 }
 
-// Sum after sum, then the parameters that nobody trains: evaluation has them.
+// Sum after sum, then the parameters without a sum: those of an evaluation.
 std::size_t stretch_floats_of(const program::Program& program) {
   std::size_t floats = 0;
   const auto add = [&](program::BufferId id) {
@@ -82,7 +82,8 @@ struct GpuMemory::Need {
   }
 };
 
-GpuMemory::GpuMemory(Driver& driver, const program::Program& program, const MemorySizes& sizes)
+GpuMemory::GpuMemory(Driver& driver, const program::Program& program, const MemorySizes& sizes,
+                     const GpuMemory* lender)
     : driver_(driver), program_(program), sizes_(sizes) {
   if (const std::string text = shortage(driver, program, sizes); !text.empty())
     throw Error(Fault::device, "{}", text);
@@ -97,16 +98,25 @@ GpuMemory::GpuMemory(Driver& driver, const program::Program& program, const Memo
     throw Error(error.fault(), "{}; {}", error.what(), need_of(program, sizes).text());
   }
   plan_stretch();
-  divide_stretches();
+  divide_stretches(lender);
 }
 
-void GpuMemory::enlarge_inbox(std::size_t floats) {
-  blocks_.inbox.reset();
-  if (floats * kFloat > driver_.free_memory())
-    throw Error(Fault::device, "{}, what it receives in an exchange needs {}; {}", what_is_free(driver_),
-                megabytes(floats * kFloat), kRemedy);
-  blocks_.inbox = driver_.allocate(floats * kFloat);
-  sizes_.inbox = floats;
+void GpuMemory::enlarge(std::size_t inbox, int stack) {
+  const auto give = [&](std::unique_ptr<Memory>& memory, std::size_t bytes, const char* what) {
+    memory.reset();
+    if (bytes > driver_.free_memory())
+      throw Error(Fault::device, "{}, {} needs {}; {}", what_is_free(driver_), what, megabytes(bytes),
+                  kRemedy);
+    memory = driver_.allocate(bytes);
+  };
+  if (inbox > sizes_.inbox) give(blocks_.inbox, inbox * kFloat, "what it receives in an exchange");
+  sizes_.inbox = std::max(sizes_.inbox, inbox);
+  if (stack <= sizes_.stack) return;
+  sizes_.stack = stack;
+  for (auto& [id, memory] : blocks_.stacks)
+    give(memory,
+         static_cast<std::size_t>(stack) * program_.buffers[static_cast<std::size_t>(id)].elements * kFloat,
+         "a deeper stack of partial sums");
 }
 
 // A state of a part of a parameter lies where that part does.
@@ -133,7 +143,7 @@ std::vector<GpuMemory::Allocation> GpuMemory::allocations(const program::Program
   const auto group = static_cast<std::size_t>(sizes.group), stack = static_cast<std::size_t>(sizes.stack);
   const auto most_packs = static_cast<std::size_t>(std::max(1, sizes.most_packs));
   const std::size_t stretch = std::max<std::size_t>(1, stretch_floats_of(program)) * kFloat;
-  add(kParameters, stretch, blocks.parameters);
+  if (!sizes.borrows_parameters) add(kParameters, stretch, blocks.parameters);
   add(kParameters, stretch, blocks.gradients);
   blocks.states.resize(arithmetic::update_rule(program.rule).states.size());
   for (std::unique_ptr<Memory>& state : blocks.states) add(kParameters, stretch, state);
@@ -192,7 +202,7 @@ std::string GpuMemory::shortage(const Driver& driver, const program::Program& pr
 }
 
 // Parameters and gradients are parts of their stretches.
-void GpuMemory::divide_stretches() {
+void GpuMemory::divide_stretches(const GpuMemory* lender) {
   const auto part = [this](program::BufferId id, const Memory& of, std::size_t first) {
     blocks_.buffers[static_cast<std::size_t>(id)] =
         driver_.part(of, first * kFloat, program_.buffers[static_cast<std::size_t>(id)].elements * kFloat);
@@ -204,8 +214,15 @@ void GpuMemory::divide_stretches() {
     end = offsets_[i] + room(static_cast<int>(i));
     if (sum.parameter >= 0) part(sum.parameter, *blocks_.parameters, offsets_[i]);
   }
-  for (const program::BufferId id : program_.parameters) {
+  for (std::size_t i = 0; i < program_.parameters.size(); ++i) {
+    const program::BufferId id = program_.parameters[i];
     if (blocks_.buffers[static_cast<std::size_t>(id)]) continue;
+    if (lender != nullptr) {
+      const std::vector<program::Sum>& sums = lender->program_.sums;
+      const auto sum = std::ranges::find(sums, lender->program_.parameters.at(i), &program::Sum::parameter);
+      part(id, *lender->parameters(), lender->offset(static_cast<int>(sum - sums.begin())));
+      continue;
+    }
     part(id, *blocks_.parameters, end);
     end += aligned(program_.buffers[static_cast<std::size_t>(id)].elements);
   }

@@ -14,10 +14,11 @@
 namespace lockstep::gpu {
 
 struct MemorySizes {
-  int group = 1;          // packs that are worked on at once
-  int most_packs = 1;     // of a share
-  int stack = 1;          // deepest stack of partial sums
-  std::size_t inbox = 0;  // floats
+  int group = 1;  // packs that are worked on at once; all of a share if activations outlive their segment
+  int most_packs = 1;               // of a share
+  int stack = 1;                    // deepest stack of partial sums
+  std::size_t inbox = 0;            // floats
+  bool borrows_parameters = false;  // of another executable
   // Floats of prepared parameters: for the way forward, and for the way back where it wants its own.
   std::map<program::BufferId, std::size_t> prepared = {}, prepared_back = {};
   std::vector<std::size_t> scratch = {};  // floats, by use
@@ -26,7 +27,9 @@ struct MemorySizes {
 class GpuMemory {
  public:
   // Throws Error(device) that names what is needed and what there is, by class, if it does not fit.
-  GpuMemory(Driver& driver, const program::Program& program, const MemorySizes& sizes);
+  // `lender`: whose parameters it borrows, of the same driver and model, which outlives it.
+  GpuMemory(Driver& driver, const program::Program& program, const MemorySizes& sizes,
+            const GpuMemory* lender = nullptr);
 
   // Why it does not fit into a part of the memory that is free, or nothing.
   static std::string shortage(const Driver& driver, const program::Program& program, const MemorySizes& sizes,
@@ -61,11 +64,12 @@ class GpuMemory {
   const Memory* verdict() const { return blocks_.verdict.get(); }
   int stack_levels() const { return sizes_.stack; }
 
-  // What others send in an exchange; null: nothing.
+  // What other devices send in an exchange; null if they send nothing.
   const Memory* inbox() const { return blocks_.inbox.get(); }
   std::size_t inbox_floats() const { return sizes_.inbox; }
-  // It was planned smaller. Nobody may use it now. Throws Error(device) with need and have.
-  void enlarge_inbox(std::size_t floats);
+  // Makes room for a program that was not known when the memory was planned. No queue may use the memory now.
+  // Throws Error(device) with need and have.
+  void enlarge(std::size_t inbox, int stack);
 
  private:
   // All that is allocated.
@@ -93,7 +97,7 @@ class GpuMemory {
   struct Need;
   static Need need_of(const program::Program& program, const MemorySizes& sizes);
   void plan_stretch();
-  void divide_stretches();
+  void divide_stretches(const GpuMemory* lender);
 
   Driver& driver_;
   const program::Program& program_;

@@ -11,6 +11,7 @@
 #include "gpu/launch_plan.h"
 #include "model/zoo.h"
 #include "program/compile.h"
+#include "program/data_parallel.h"
 
 namespace lockstep::gpu {
 namespace {
@@ -21,16 +22,20 @@ struct Loaded {
   MemorySizes sizes;
 };
 
+program::Program program_of(const program::Program& step) { return program::data_parallel(step, {}, 16)[0]; }
+
 std::vector<Loaded> every_kind() {
   model::Model fast = model::zoo_model("lenet");
   fast.convolution = arithmetic::ConvolutionRule::fast;
   std::vector<Loaded> all;
   for (const int group : {1, 7}) {
     const MemorySizes sizes{.group = group, .most_packs = 16, .stack = 5, .inbox = 4321};
-    all.push_back({"a linear model", program::compile_training(model::zoo_model("mlp")), sizes});
+    all.push_back({"a linear model", program_of(program::compile_training(model::zoo_model("mlp"))), sizes});
     all.push_back({"fast convolutions",
-                   program::compile_training(fast, {.rule = arithmetic::UpdateKind::momentum}), sizes});
-    all.push_back({"an evaluation", program::compile_evaluation(model::zoo_model("lenet")), sizes});
+                   program_of(program::compile_training(fast, {.rule = arithmetic::UpdateKind::momentum})),
+                   sizes});
+    all.push_back(
+        {"an evaluation", program_of(program::compile_evaluation(model::zoo_model("lenet"))), sizes});
   }
   for (Loaded& each : all) plan_launches(each.program, kLaneStyle, each.sizes);
   return all;

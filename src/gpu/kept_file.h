@@ -1,6 +1,6 @@
 // Files that make the next start faster, or an error say more: good to have, and no error where they cannot
-// be written. A kept kernel runs on the device and a kept proof spares a device its trial, so both count only
-// if no other user can have written them.
+// be written. A kept kernel runs on the device, and a device with a kept proof is not tested again, so both
+// count only if no other user can have written them.
 #pragma once
 #include <cstddef>
 #include <filesystem>

@@ -8,7 +8,7 @@
 namespace lockstep::gpu {
 namespace {
 
-constexpr std::size_t kMostBytes = 64 << 20;  // all kernels are a few MB
+constexpr std::size_t kMostCacheBytes = 64 << 20;  // all kernels are a few MB
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
@@ -30,7 +30,7 @@ std::filesystem::path KernelCache::path(std::span<const std::string> inputs) con
 
 std::optional<KeptKernels> KernelCache::load(std::span<const std::string> inputs) const {
   if (directory_.empty()) return std::nullopt;
-  const std::optional<std::string> text = kept_text(path(inputs), kMostBytes);
+  const std::optional<std::string> text = kept_text(path(inputs), kMostCacheBytes);
   const std::size_t length = seal({}).size();
   if (!text || text->size() < length) return std::nullopt;
   const std::string rest = text->substr(length);
@@ -40,7 +40,7 @@ std::optional<KeptKernels> KernelCache::load(std::span<const std::string> inputs
 }
 
 void KernelCache::keep(std::span<const std::string> inputs, const KeptKernels& kernels) const {
-  if (directory_.empty() || kernels.code.size() > kMostBytes / 2) return;
+  if (directory_.empty() || kernels.code.size() > kMostCacheBytes / 2) return;
   const std::string rest = kernels.compiler + "\n" + kernels.code;
   try_to_keep(path(inputs), seal(rest) + rest);
 }

@@ -12,6 +12,7 @@ extern const char* const kArgumentsText;
 extern const char* const kElementaryWordsText;
 extern const char* const kElementaryText;
 extern const char* const kSmallText;
+extern const char* const kUpdateText;
 extern const char* const kTileText;
 extern const char* const kGradientText;
 extern const char* const kWinogradText;
@@ -29,12 +30,12 @@ std::string with(std::string_view name, int value, std::string_view text) {
 
 std::string kernel_source(const Style& style) {
   std::string source = define("LOCKSTEP_PACK_STYLE", style.pack_per_item ? 1 : 0) +
-                       define("LOCKSTEP_GROUP", style.group) + define("TILE_O", style.tile_outputs) +
+                       define("LOCKSTEP_GROUP", style.work_group) + define("TILE_O", style.tile_outputs) +
                        define("LOCKSTEP_TILE_P", style.tile_packs) + define("TILE_A_O", style.lane_outputs) +
                        define("TILE_A_T", style.lane_taps) + define("TILE_B_O", style.outer_outputs) +
                        define("TILE_B_C", style.outer_blocks);
-  for (const char* text :
-       {kPreludeText, kArgumentsText, kElementaryWordsText, kElementaryText, kSmallText, kGradientText}) {
+  for (const char* text : {kPreludeText, kArgumentsText, kElementaryWordsText, kElementaryText, kSmallText,
+                           kUpdateText, kGradientText}) {
     source += text;
     source += '\n';
   }

@@ -61,6 +61,7 @@ float sum(const Operands& o) { return o.a + o.b; }
 float product(const Operands& o) { return o.a * o.b; }
 float fused(const Operands& o) { return std::fma(o.a, o.b, o.c); }
 float quotient(const Operands& o) { return o.a / o.b; }
+float square_root(const Operands& o) { return std::sqrt(o.a); }
 float unfused(const Operands& o) {
   const float rounded = o.b * o.c;
   return rounded + o.a;
@@ -79,31 +80,32 @@ float relu(const Operands& o) { return o.a > 0 || std::isnan(o.a) ? o.a : 0.0f; 
 float maximum(const Operands& o) { return o.b > o.a || (std::isnan(o.b) && !std::isnan(o.a)) ? o.b : o.a; }
 
 // In the order of the kernels' results.
-constexpr std::array<Operation, 10> kScalar{
+constexpr std::array<Operation, 10> kScalarOperations{
     {{"a + b", 2, sum},
      {"a * b", 2, product},
      {"fma(a, b, c)", 3, fused},
      {"a / b", 2, quotient},
-     {"sqrt(a)", 1, [](const Operands& o) { return std::sqrt(o.a); }},
+     {"sqrt(a)", 1, square_root},
      {"exp(a)", 1, exponential},
      {"log(a)", 1, logarithm},
      {"b * c + a in two roundings", 3, unfused},
      {"a float of the bits of a", 1,
       [](const Operands& o) { return static_cast<float>(std::bit_cast<std::int32_t>(o.a)); }},
      {"the last byte of a / 255", 1, pixel}}};
-constexpr std::array<Operation, 11> kLanes{{{"a + b of lanes", 2, sum},
-                                            {"a * b of lanes", 2, product},
-                                            {"fma(a, b, c) of lanes", 3, fused},
-                                            {"a / b of lanes", 2, quotient},
-                                            {"exp(a) of lanes", 1, exponential},
-                                            {"log(a) of lanes", 1, logarithm},
-                                            {"b * c + a of lanes in two roundings", 3, unfused},
-                                            {"a * c + 0 of lanes", 3, product_and_zero},
-                                            {"relu(a) of lanes", 1, relu},
-                                            {"the maximum of lanes", 2, maximum},
-                                            {"is a of lanes infinite or NaN?", 1, [](const Operands& o) {
-                                               return std::isfinite(o.a) ? 0.0f : 1.0f;
-                                             }}}};
+constexpr std::array<Operation, 12> kLaneOperations{
+    {{"a + b of lanes", 2, sum},
+     {"a * b of lanes", 2, product},
+     {"fma(a, b, c) of lanes", 3, fused},
+     {"a / b of lanes", 2, quotient},
+     {"exp(a) of lanes", 1, exponential},
+     {"log(a) of lanes", 1, logarithm},
+     {"b * c + a of lanes in two roundings", 3, unfused},
+     {"a * c + 0 of lanes", 3, product_and_zero},
+     {"relu(a) of lanes", 1, relu},
+     {"the maximum of lanes", 2, maximum},
+     {"is a of lanes infinite or NaN?", 1,
+      [](const Operands& o) { return std::isfinite(o.a) ? 0.0f : 1.0f; }},
+     {"sqrt(a) of lanes", 1, square_root}}};
 
 // Every third case has any bits, the others have exponents near each other, where sums and products meet.
 float draw(std::uint32_t word, std::size_t index) {
@@ -145,7 +147,8 @@ class Prober {
   Prober(Driver& driver, std::span<const Operands> cases)
       : driver_(driver),
         cases_(cases),
-        out_(driver.allocate(std::max(kScalar.size(), kLanes.size()) * cases.size() * sizeof(float))) {
+        out_(driver.allocate(std::max(kScalarOperations.size(), kLaneOperations.size()) * cases.size() *
+                             sizeof(float))) {
     for (std::unique_ptr<Memory>& memory : operands_) memory = driver.allocate(cases.size() * sizeof(float));
     std::array<std::vector<float>, 3> columns;
     for (const Operands& o : cases) {
@@ -195,8 +198,9 @@ std::optional<Mismatch> probe(Driver& driver, std::size_t cases) {
     const std::span<const Operands> some =
         std::span(all).subspan(first, std::min(kAtOnce, all.size() - first));
     Prober prober(driver, some);
-    if (auto mismatch = prober.run("probe_arithmetic", kScalar, some.size())) return mismatch;
-    if (auto mismatch = prober.run("probe_lanes", kLanes, driver.style().items_for_floats(some.size())))
+    if (auto mismatch = prober.run("probe_arithmetic", kScalarOperations, some.size())) return mismatch;
+    if (auto mismatch =
+            prober.run("probe_lanes", kLaneOperations, driver.style().items_for_floats(some.size())))
       return mismatch;
   }
   return std::nullopt;

@@ -9,7 +9,7 @@
 namespace lockstep::gpu {
 namespace {
 
-constexpr std::size_t kMostBytes = 4096;
+constexpr std::size_t kMostProofBytes = 4096;
 
 constexpr std::string_view kExact = "exact\n", kRefused = "refused: ";
 
@@ -23,7 +23,7 @@ std::string subject(const Driver& driver) {
 
 // Nothing if the file is not there, not to be trusted, or not of this subject.
 std::optional<std::string> answer_in(const std::filesystem::path& path, const std::string& subject) {
-  const std::optional<std::string> text = kept_text(path, kMostBytes);
+  const std::optional<std::string> text = kept_text(path, kMostProofBytes);
   return text && text->starts_with(subject) ? std::optional(text->substr(subject.size())) : std::nullopt;
 }
 

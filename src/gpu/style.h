@@ -6,7 +6,7 @@ namespace lockstep::gpu {
 
 struct Style {
   bool pack_per_item = false;  // a work-item holds a vector of 16 lanes; else 16 neighbours are a pack
-  int group = 128;             // work-items of a work-group
+  int work_group = 128;        // its work-items
 
   int tile_outputs = 8;  // output channels and packs whose sums one work-item holds
   int tile_packs = 8;

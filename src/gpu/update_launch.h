@@ -14,6 +14,6 @@ struct UpdateLaunch {
 
 // Updates `count` floats of the stretch of parameters, from float `first` on.
 UpdateLaunch update_launch(arithmetic::UpdateKind rule, const GpuMemory& memory, int first, int count,
-                           const arithmetic::UpdateScalars& scalars);
+                           const arithmetic::UpdateScalars& s);
 
 }  // namespace lockstep::gpu

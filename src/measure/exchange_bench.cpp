@@ -13,24 +13,26 @@
 #include "measure/lone_exchange.h"
 #include "measure/turns.h"
 #include "plan/deal.h"
+#include "run/runner.h"
 
 namespace lockstep::measure {
 namespace {
 
 namespace exchange = program::exchange;
-using exchange::Place;
+using program::Region;
+
+constexpr program::BufferId kPartial = 0, kSum = 1;
 
 // Nothing but one sum: the packs compute nothing. A workspace has to hold something, so it holds an example
 // of one number.
-program::Program program_of_one_sum(std::size_t elements) {
+program::Program step_of_one_sum(std::size_t elements) {
   program::Program program;
+  program.purpose = program::Purpose::evaluation;
   program.buffers = {{"sum.partial", program::Role::partial, elements},
                      {"sum", program::Role::gradient, elements},
-                     {"tally", program::Role::tally, 0},
                      {"input", program::Role::activation, 1}};
   program.segments = {{"packs", program::Segment::Over::packs, {}}};
-  program.sums = {{.partial = 0, .gradient = 1}};
-  program.tally = 2;
+  program.sums = {{.partial = kPartial, .gradient = kSum}};
   return program;
 }
 
@@ -55,18 +57,23 @@ class ExchangeBench {
  public:
   explicit ExchangeBench(const ExchangeBenchOptions& options)
       : options_(options),
-        program_(program_of_one_sum(options.elements)),
         order_(static_cast<std::size_t>(options.examples)),
         input_{{nullptr, nullptr, order_}},
         crew_(options.make_crew(options.devices, 1)),
         executables_(static_cast<std::size_t>(options.devices)) {
-    crew_->run([this](int device) { load(device); });
-    crew_->run([this](int device) { run_packs(device); });
-    std::vector<device::Executable*> executables;
-    executables.reserve(executables_.size());
-    for (const auto& executable : executables_) executables.push_back(executable.get());
+    const program::Program step = step_of_one_sum(options.elements);
     for (const exchange::Kind& kind : exchange::kinds()) {
-      exchanges_.emplace_back(LoneExchange::Options{*crew_, program_, executables, input_}, kind);
+      const std::vector<program::Program> programs =
+          program::data_parallel(step, run::plan_for(*crew_, {.exchange = &kind}), packs());
+      int number = 0;
+      crew_->run([&](int device) {
+        const int given = load(device, programs[static_cast<std::size_t>(device)]);
+        if (device == 0) number = given;
+      });
+      std::vector<device::Executable*> executables;
+      executables.reserve(executables_.size());
+      for (const auto& executable : executables_) executables.push_back(executable.get());
+      exchanges_.emplace_back(LoneExchange::Options{*crew_, programs, executables, number, input_});
       expect_sum(exchanges_.back(), kind);
     }
   }
@@ -85,9 +92,9 @@ class ExchangeBench {
                             .kinds = {},
                             .copy_one = spread_of(samples[exchanges_.size()]),
                             .copy_all = spread_of(samples[exchanges_.size() + 1])};
-    const std::vector<DeviceWork> best = work_of(exchanges_[0].lists());
+    const std::vector<DeviceWork> best = work_of(exchanges_[0].programs());
     for (std::size_t i = 0; i < exchanges_.size(); ++i) {
-      const std::vector<DeviceWork> work = work_of(exchanges_[i].lists());
+      const std::vector<DeviceWork> work = work_of(exchanges_[i].programs());
       const auto formula = [&](int cores) { return longest_path(work, cores) / longest_path(best, cores); };
       figures.kinds.push_back({std::string(exchange::kinds()[i].name), work, spread_of(samples[i]),
                                ratio_of(samples[i], samples[0]), formula(options_.devices),
@@ -98,36 +105,29 @@ class ExchangeBench {
 
  private:
   std::size_t bytes() const { return options_.elements * sizeof(float); }
-  std::span<float> numbers(int device, Place::Of of, std::size_t slot) {
-    return executables_[static_cast<std::size_t>(device)]->numbers({of, {0, 0, options_.elements}, slot});
+  std::span<float> numbers(int device, program::BufferId buffer, std::size_t row) {
+    const std::span<std::byte> bytes = executables_[static_cast<std::size_t>(device)]->bytes(
+        {Region{buffer, 0, options_.elements, static_cast<int>(row)}});
+    return {reinterpret_cast<float*>(bytes.data()), options_.elements};
   }
   int packs() const { return arithmetic::pack_count(options_.examples); }
-  arithmetic::PackRange share(int device, int packs) const {
-    return plan::deal_packs({0, packs}, options_.devices)[static_cast<std::size_t>(device)];
+  arithmetic::PackRange share(int device) const {
+    return plan::deal_packs({0, packs()}, options_.devices)[static_cast<std::size_t>(device)];
   }
-  std::size_t subtrees_of(int device) const {
-    return arithmetic::cover(packs(), share(device, packs())).size();
-  }
+  std::size_t subtrees_of(int device) const { return arithmetic::cover(packs(), share(device)).size(); }
 
-  // On the device's worker, so that the memory is its own.
-  void load(int device) {
-    const auto d = static_cast<std::size_t>(device);
-    executables_[d] = crew_->device(device).load(
-        program_, {.most_examples = options_.examples,
-                   .share = [this, device](int packs_of_step) { return share(device, packs_of_step); }});
-  }
-
-  // Once: from then on the device knows which subtrees it holds.
-  void run_packs(int device) {
-    NobodyWatches nobody;
-    check(executables_[static_cast<std::size_t>(device)]->run(0, input_, nobody),
-          "packs that compute nothing are not finite");
-    fill_held(device);
+  // On the device's worker, so that the memory is its own. Returns the number of the program.
+  int load(int device, const program::Program& program) {
+    std::unique_ptr<device::Executable>& executable = executables_[static_cast<std::size_t>(device)];
+    if (executable) return executable->add(program);
+    executable = crew_->device(device).load(
+        program, {.most_packs = share(device).size(), .alone = options_.devices == 1});
+    return 0;
   }
 
   void fill_held(int device) {
-    for (std::size_t slot = 0; slot < subtrees_of(device); ++slot)
-      std::ranges::fill(numbers(device, Place::Of::held, slot), 1.0f);
+    for (std::size_t row = 0; row < subtrees_of(device); ++row)
+      std::ranges::fill(numbers(device, kPartial, row), 1.0f);
   }
 
   // Is it an exchange that is going to be timed?
@@ -140,7 +140,7 @@ class ExchangeBench {
     exchange.run();
     const float mean = static_cast<float>(subtrees) / static_cast<float>(options_.examples);
     for (int device = 0; device < options_.devices; ++device) {
-      const std::span<float> result = numbers(device, Place::Of::gradient, 0);
+      const std::span<float> result = numbers(device, kSum, 0);
       check(std::ranges::all_of(result, [&](float number) { return number == mean; }),
             "device {} has another sum than {} after a {} exchange", device, mean, kind.name);
       std::ranges::fill(result, 0.0f);
@@ -151,13 +151,11 @@ class ExchangeBench {
   void copy(int devices) {
     crew_->run([&](int device) {
       if (device >= devices || subtrees_of(device) == 0) return;
-      std::memcpy(numbers(device, Place::Of::gradient, 0).data(), numbers(device, Place::Of::held, 0).data(),
-                  bytes());
+      std::memcpy(numbers(device, kSum, 0).data(), numbers(device, kPartial, 0).data(), bytes());
     });
   }
 
   const ExchangeBenchOptions options_;
-  const program::Program program_;
   const std::vector<std::uint32_t> order_;  // of examples: only how many there are counts
   const device::StepInput input_;
   const std::unique_ptr<run::Crew> crew_;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "measure/crew_for_test.h"
+#include "program/exchange/exchange.h"
 
 namespace lockstep::measure {
 namespace {

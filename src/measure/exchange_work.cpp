@@ -5,20 +5,21 @@
 namespace lockstep::measure {
 namespace {
 
-namespace exchange = program::exchange;
-
 struct Count {
+  const program::Program& program;
   DeviceWork& work;
 
-  static std::size_t bytes(const exchange::Range& range) { return range.count * sizeof(float); }
-  void operator()(const exchange::Send& o) const { work.sent += bytes(o.place.range); }
-  void operator()(const exchange::Receive& o) const {
-    const bool subtree = o.place.of == exchange::Place::Of::inbox;
-    (subtree ? work.gathered : work.returned) += bytes(o.place.range);
+  program::Role role(const program::Region& region) const {
+    return program.buffers[static_cast<std::size_t>(region.buffer)].role;
   }
-  void operator()(const exchange::Join& o) const { work.joined += o.subtrees.size() * bytes(o.range); }
-  template <class Other>
-  void operator()(const Other&) const {}
+  std::size_t bytes(const program::Region& region) const {
+    return role(region) == program::Role::counts ? 0 : program::region_bytes(program, region);
+  }
+  void operator()(const program::Send& o) const { work.sent += bytes(o.region); }
+  void operator()(const program::Receive& o) const {
+    (role(o.region) == program::Role::inbox ? work.gathered : work.returned) += bytes(o.region);
+  }
+  void operator()(const program::Join& o) const { work.joined += o.inputs.size() * bytes(o.output); }
 };
 
 template <class Bytes>
@@ -33,11 +34,12 @@ double round_of(std::span<const DeviceWork> work, int cores, const Bytes& bytes)
 
 }  // namespace
 
-std::vector<DeviceWork> work_of(std::span<const exchange::List> lists) {
+std::vector<DeviceWork> work_of(std::span<const program::Program> programs) {
   std::vector<DeviceWork> work;
-  for (const exchange::List& list : lists) {
-    const Count count{work.emplace_back()};
-    for (const exchange::Instruction& instruction : list) std::visit(count, instruction.operation);
+  for (const program::Program& program : programs) {
+    const Count count{program, work.emplace_back()};
+    for (const program::ExchangeInstruction& instruction : program.exchange)
+      std::visit(count, instruction.operation);
   }
   return work;
 }

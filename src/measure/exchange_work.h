@@ -1,14 +1,14 @@
-// What the lists of an exchange make every device do, counted instruction by instruction.
+// What the exchange lists of programs make every device do, counted instruction by instruction.
 #pragma once
 #include <cstddef>
 #include <span>
 #include <vector>
 
-#include "program/exchange/exchange.h"
+#include "program/program.h"
 
 namespace lockstep::measure {
 
-// Bytes. The receiver copies, so what is received is what is copied.
+// Bytes of floats. The receiver copies, so what is received is what is copied.
 struct DeviceWork {
   std::size_t sent = 0;
   std::size_t gathered = 0;  // received of others' subtrees
@@ -17,7 +17,7 @@ struct DeviceWork {
   std::size_t received() const { return gathered + returned; }
 };
 
-std::vector<DeviceWork> work_of(std::span<const program::exchange::List> lists);
+std::vector<DeviceWork> work_of(std::span<const program::Program> programs);
 
 // Copied by all devices together.
 std::size_t bytes_in_all(std::span<const DeviceWork> work);

@@ -2,19 +2,22 @@
 
 #include <gtest/gtest.h>
 
-#include "plan/deal.h"
+#include "program/data_parallel.h"
 
 namespace lockstep::measure {
 namespace {
 
-namespace exchange = program::exchange;
-
 constexpr std::size_t kElements = 3 * 4 * 1024, kBytes = kElements * sizeof(float);
 
 std::vector<DeviceWork> work_of_kind(std::string_view kind, int devices) {
-  exchange::Setting setting{.sums = {kElements}, .trained = {false}, .packs = 16};
-  setting.shares = plan::deal_packs({0, 16}, devices);
-  return work_of(exchange::emit(setting, exchange::kind_named(kind).shards(setting.sums, devices)));
+  program::Program step;
+  step.purpose = program::Purpose::evaluation;
+  step.buffers = {{"partial", program::Role::partial, kElements},
+                  {"sum", program::Role::gradient, kElements}};
+  step.segments = {{"packs", program::Segment::Over::packs, {}}};
+  step.sums = {{.partial = 0, .gradient = 1}};
+  return work_of(
+      program::data_parallel(step, {.ranks = devices, .exchange = &program::exchange::kind_named(kind)}, 16));
 }
 
 // The formulas that sharded.cpp and star.cpp give.

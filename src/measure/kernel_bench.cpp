@@ -18,21 +18,6 @@ namespace {
 
 using program::Segment;
 
-// Segments to time, in the order of the step: the one over packs is replaced by its instructions.
-std::vector<std::size_t> segments_to_time(const OneByOne& apart) {
-  std::vector<std::size_t> order;
-  const std::vector<Segment>& segments = apart.program.segments;
-  for (std::size_t i = 0; i < apart.first_single; ++i) {
-    if (segments[i].over != Segment::Over::packs) {
-      order.push_back(i);
-    } else {
-      for (std::size_t single = apart.first_single; single < segments.size(); ++single)
-        order.push_back(single);
-    }
-  }
-  return order;
-}
-
 // All of the segment is timed as one; it multiplies by one algorithm at most.
 KernelFigure figure_of(const Segment& segment, int examples, const Timing& time) {
   KernelFigure figure{segment.name, "", 0, time};
@@ -46,32 +31,44 @@ KernelFigure figure_of(const Segment& segment, int examples, const Timing& time)
 }  // namespace
 
 std::vector<KernelFigure> bench_kernels(const KernelBenchOptions& options, FmaPeak& peak) {
-  const OneByOne apart = one_by_one(program::compile_training(options.model));
-  const SyntheticMinibatch minibatch(apart.program.input, apart.program.classes, options.examples);
   const std::unique_ptr<run::Crew> crew = options.make_crew(1, 1);
-  run::Runner runner(*crew, apart.program, {.most_examples = options.examples});
+  run::Runner runner(*crew, run::data_parallel(program::compile_training(options.model), {}),
+                     {.most_examples = options.examples});
+  const program::Program& program = runner.program();
+  const SyntheticMinibatch minibatch(program.input, program.classes, options.examples);
   runner.upload(train::initial_weights(options.model, 0));
-  LoneExchange exchange({*crew, apart.program, {&runner.executable()}, minibatch.step_input()},
-                        program::exchange::kinds().front());
-  NobodyWatches nobody;
-  const auto run = [&](std::size_t segment) {
-    if (apart.program.segments[segment].over == Segment::Over::exchange) return exchange.run();
-    check(runner.executable().run(segment, minibatch.step_input(), nobody),
-          "{} on synthetic examples is not finite", apart.program.segments[segment].name);
-  };
   // fill every buffer with what a step leaves there
-  for (std::size_t segment = 0; segment < apart.first_single; ++segment) run(segment);
+  check(runner.step(minibatch.step_input()).finite, "a step on synthetic examples is not finite");
 
-  const std::vector<std::size_t> order = segments_to_time(apart);
+  device::Executable& executable = runner.executable();
+  NobodyWatches nobody;
+  std::vector<Segment> segments;
   std::vector<std::function<void()>> runs;
-  runs.reserve(order.size());
-  for (const std::size_t segment : order) runs.emplace_back([&run, segment] { run(segment); });
+  const auto time = [&](const Segment& segment, std::function<void()> run) {
+    segments.push_back(segment);
+    runs.push_back(std::move(run));
+  };
+  const auto run_segment = [&](int number, std::size_t segment) {
+    return [&, number, segment] {
+      executable.begin(number);
+      executable.run(segment, minibatch.step_input(), nobody);
+    };
+  };
+  LoneExchange exchange({*crew, {program}, {&executable}, 0, minibatch.step_input()});
+  // In the order of the step: the segment over packs is replaced by its instructions and the exchange.
+  for (std::size_t s = 0; s < program.segments.size(); ++s) {
+    const Segment& segment = program.segments[s];
+    if (segment.over == Segment::Over::elements) time(segment, run_segment(0, s));
+    if (segment.over != Segment::Over::packs) continue;
+    for (const program::Program& single : one_by_one(program))
+      time(single.segments[0], run_segment(executable.add(single), 0));
+    time({"exchange", Segment::Over::host, {}}, [&exchange] { exchange.run(); });
+  }
   const std::vector<Timing> times = take_turns(options.pace, peak, runs);
   std::vector<KernelFigure> figures;
-  figures.reserve(order.size());
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    figures.push_back(figure_of(apart.program.segments[order[i]], options.examples, times[i]));
-  }
+  figures.reserve(segments.size());
+  for (std::size_t i = 0; i < segments.size(); ++i)
+    figures.push_back(figure_of(segments[i], options.examples, times[i]));
   return figures;
 }
 

@@ -6,24 +6,16 @@
 #include "measure/exchange_work.h"
 #include "measure/training_step.h"
 #include "measure/turns.h"
-#include "measure/unordered_crew.h"
 #include "measure/unordered_exchange.h"
 #include "model/zoo.h"
 
 namespace lockstep::measure {
 namespace {
 
-namespace exchange = program::exchange;
-using Emit = decltype(run::RunnerOptions::emit);
-
-// The same emitter, which also says how much its lists copy.
-Emit counted(Emit emit, std::size_t& bytes) {
-  return [emit = std::move(emit), &bytes](const exchange::Setting& setting,
-                                          std::span<const exchange::Shard> shards) {
-    std::vector<exchange::List> lists = emit(setting, shards);
-    bytes = bytes_in_all(work_of(lists));
-    return lists;
-  };
+// The same programs; says how much they copy.
+std::vector<program::Program> counted(std::vector<program::Program> programs, std::size_t& bytes) {
+  bytes = bytes_in_all(work_of(programs));
+  return programs;
 }
 
 }  // namespace
@@ -33,10 +25,12 @@ LawFigure bench_law(const LawBenchOptions& options) {
   const SyntheticMinibatch minibatch(model.input, model::classes_of(model), options.examples);
   LawFigure figure;
   figure.devices = options.devices;
-  TrainingStep by_law(options.make_crew(options.devices, 1), model, minibatch,
-                      {.emit = counted(exchange::emit, figure.bytes_by_law)});
-  TrainingStep unordered(make_unordered_crew(options.make_crew(options.devices, 1), options.kernels), model,
-                         minibatch, {.emit = counted(emit_unordered, figure.bytes_unordered)});
+  using Programs = std::vector<program::Program>;
+  TrainingStep by_law(options.make_crew(options.devices, 1), model, minibatch, {},
+                      [&](Programs programs) { return counted(std::move(programs), figure.bytes_by_law); });
+  TrainingStep unordered(options.make_crew(options.devices, 1), model, minibatch, {}, [&](Programs programs) {
+    return counted(without_order(std::move(programs)), figure.bytes_unordered);
+  });
   const std::array<std::function<void()>, 2> runs{[&] { by_law.run(); }, [&] { unordered.run(); }};
   const std::vector<std::vector<double>> samples = sample_in_turns(options.pace, runs);
   figure.by_law = spread_of(samples[0]);

@@ -1,5 +1,5 @@
-// The exchange of a program by itself, without the packs that make its sums: what lies in the partial sums is
-// exchanged again and again.
+// The exchange of programs by itself, without the packs that make their sums: what lies in the partial sums
+// is exchanged again and again.
 #pragma once
 #include <deque>
 #include <vector>
@@ -8,32 +8,32 @@
 
 namespace lockstep::measure {
 
-// For segments that are run without anybody who waits for their sums.
+// For segments that are run without anything that waits for their events.
 struct NobodyWatches final : device::Watcher {
   void begin(const program::Instruction& /*instruction*/) override {}
-  void complete(program::BufferId /*partial*/) override {}
+  void signal(program::EventId /*event*/) override {}
 };
 
 class LoneExchange {
  public:
   struct Options {
     run::Crew& crew;
-    const program::Program& program;
-    std::vector<device::Executable*> executables;  // by device, which have run packs of the input before
+    std::vector<program::Program> programs;        // by device
+    std::vector<device::Executable*> executables;  // by device, which know the programs
+    int number = 0;                                // of the programs
     device::StepInput input;
   };
 
   // Requires: what the options refer to outlives it.
-  LoneExchange(Options options, const program::exchange::Kind& kind);
+  explicit LoneExchange(Options options);
 
   // One exchange on all devices.
   void run();
 
-  const std::vector<program::exchange::List>& lists() const { return lists_; }
+  const std::vector<program::Program>& programs() const { return options_.programs; }
 
  private:
   const Options options_;
-  std::vector<program::exchange::List> lists_;  // by device
   std::deque<run::StepClock> clocks_;
   std::deque<run::ExchangeRun> runs_;
 };

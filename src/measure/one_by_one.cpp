@@ -1,24 +1,21 @@
 #include "measure/one_by_one.h"
 
-#include <utility>
-
 #include "measure/instruction_work.h"
 
 namespace lockstep::measure {
 
-OneByOne one_by_one(program::Program program) {
-  OneByOne result{std::move(program), 0};
-  std::vector<program::Segment>& segments = result.program.segments;
-  result.first_single = segments.size();
-  std::vector<program::Segment> singles;
-  for (const program::Segment& segment : segments) {
-    if (segment.over != program::Segment::Over::packs) continue;
-    for (const program::Instruction& i : segment.instructions) {
-      singles.push_back({kernel_name(i), segment.over, {i}});
-    }
+std::vector<program::Program> one_by_one(const program::Program& program) {
+  std::vector<program::Program> singles;
+  const program::Segment& packs = program::packs_of(program);
+  for (const program::Instruction& instruction : packs.instructions) {
+    program::Program& single = singles.emplace_back(program);
+    single.purpose = program::Purpose::timing;
+    single.segments = {{kernel_name(instruction), packs.over, {instruction}, packs.packs}};
+    single.segments[0].instructions[0].signals.clear();
+    single.exchange.clear();
+    single.events = 0;
   }
-  segments.insert(segments.end(), singles.begin(), singles.end());
-  return result;
+  return singles;
 }
 
 }  // namespace lockstep::measure

@@ -1,4 +1,4 @@
-// A program whose instructions can be run one at a time.
+// Instructions of a program that can be run one at a time.
 #pragma once
 #include <vector>
 
@@ -6,12 +6,8 @@
 
 namespace lockstep::measure {
 
-// The same buffers and segments; then every instruction that runs over packs again, each as a segment of its
-// own. Once the program's own segments have run, each of these finds in the buffers what it finds in a step.
-struct OneByOne {
-  program::Program program;
-  std::size_t first_single = 0;  // segment of the first instruction that stands alone
-};
-OneByOne one_by_one(program::Program program);
+// A program for every instruction that runs over packs, which stands alone in it. Once the program itself has
+// run, each of these finds in the buffers what it finds in a step.
+std::vector<program::Program> one_by_one(const program::Program& program);
 
 }  // namespace lockstep::measure

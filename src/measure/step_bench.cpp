@@ -19,7 +19,7 @@ std::unique_ptr<TrainingStep> make_step(const StepBenchOptions& options, const S
   if (shares.empty() && !crew->alike())
     shares = train::measure_speeds(*crew, {.model = options.model}, {}, minibatch.step_input().minibatch);
   return std::make_unique<TrainingStep>(std::move(crew), options.model, minibatch,
-                                        run::RunnerOptions{.shares = std::move(shares)});
+                                        program::DataPlan{.shares = std::move(shares)});
 }
 
 }  // namespace

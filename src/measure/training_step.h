@@ -1,5 +1,6 @@
 // One step of a model's training on devices of its own, ready to be run again and again.
 #pragma once
+#include <functional>
 #include <memory>
 
 #include "measure/synthetic_minibatch.h"
@@ -10,10 +11,13 @@ namespace lockstep::measure {
 
 class TrainingStep {
  public:
-  // The room for examples is the minibatch's, whatever the options say.
+  // Changes the programs of all ranks before they are loaded.
+  using Rewrite = std::function<std::vector<program::Program>(std::vector<program::Program>)>;
+
   // Requires: minibatch outlives it and fits the model.
   TrainingStep(std::unique_ptr<run::Crew> crew, const model::Model& model,
-               const SyntheticMinibatch& minibatch, run::RunnerOptions options = {});
+               const SyntheticMinibatch& minibatch, const program::DataPlan& plan = {},
+               const Rewrite& rewrite = nullptr);
 
   void run();
 

@@ -8,44 +8,43 @@
 #include "measure/crew_for_test.h"
 #include "measure/exchange_work.h"
 #include "measure/synthetic_minibatch.h"
-#include "measure/unordered_crew.h"
+#include "measure/training_step.h"
 #include "model/zoo.h"
-#include "plan/deal.h"
 #include "program/compile.h"
+#include "program/order.h"
 #include "run/runner.h"
 #include "train/job.h"
 
 namespace lockstep::measure {
 namespace {
 
-namespace exchange = program::exchange;
+using program::Join;
+using program::Program;
 
 constexpr std::size_t kElements = 3 * 1024 * 16, kBytes = kElements * sizeof(float);
 
-exchange::Setting setting_of(int devices) {
-  return {.sums = {kElements, kElements},
-          .trained = {false, true},
-          .packs = 16,
-          .shares = plan::deal_packs({0, 16}, devices)};
-}
-
-std::vector<exchange::List> lists_of(int devices) {
-  const exchange::Setting setting = setting_of(devices);
-  return emit_unordered(setting, exchange::kind_named("sharded").shards(setting.sums, devices));
-}
-
-int count_of_joins_that_only_add(const exchange::List& list) {
-  int count = 0;
-  for (const exchange::Instruction& instruction : list) {
-    const auto* const join = std::get_if<exchange::Join>(&instruction.operation);
-    if (join != nullptr && only_adds(*join)) ++count;
+// Two sums, which travel apart.
+std::vector<Program> programs_of(int devices) {
+  Program step;
+  step.purpose = program::Purpose::evaluation;
+  for (const char* name : {"a", "b"}) {
+    const auto partial = static_cast<program::BufferId>(step.buffers.size());
+    step.buffers.push_back({std::string(name) + ".partial", program::Role::partial, kElements});
+    step.buffers.push_back({name, program::Role::gradient, kElements});
+    step.sums.push_back({.partial = partial, .gradient = partial + 1});
   }
-  return count;
+  step.segments = {{"packs", program::Segment::Over::packs, {}}};
+  return program::data_parallel(step, {.ranks = devices}, 16);
+}
+
+bool only_adds(const program::ExchangeInstruction& instruction) {
+  const auto* const join = std::get_if<Join>(&instruction.operation);
+  return join != nullptr && join->op == Join::Operator::add;
 }
 
 TEST(UnorderedExchange, MovesOneSumADeviceHoweverManySubtreesItHolds) {
   for (const int devices : {2, 3, 5}) {
-    for (const DeviceWork& device : work_of(lists_of(devices))) {
+    for (const DeviceWork& device : work_of(without_order(programs_of(devices)))) {
       const double sums = 2.0 * (devices - 1) / devices * static_cast<double>(kBytes);
       EXPECT_NEAR(static_cast<double>(device.gathered), sums, 8 * 64) << devices;
       EXPECT_NEAR(static_cast<double>(device.returned), sums, 8 * 64) << devices;
@@ -54,35 +53,31 @@ TEST(UnorderedExchange, MovesOneSumADeviceHoweverManySubtreesItHolds) {
 }
 
 TEST(UnorderedExchange, OnlyDevicesWithSeveralSubtreesAddBeforeTheySend) {
-  for (const exchange::List& list : lists_of(2)) EXPECT_EQ(count_of_joins_that_only_add(list), 0);
-  for (const exchange::List& list : lists_of(3)) {
-    EXPECT_EQ(count_of_joins_that_only_add(list), 2) << "one a sum";
-    const auto first_of_group = std::ranges::find(list, 0, &exchange::Instruction::group);
-    ASSERT_NE(first_of_group, list.end());
-    const auto* const join = std::get_if<exchange::Join>(&first_of_group->operation);
-    EXPECT_TRUE(join != nullptr && only_adds(*join)) << "before anything is sent";
+  for (const Program& program : without_order(programs_of(2)))
+    EXPECT_EQ(std::ranges::count_if(program.exchange, only_adds), 0);
+  for (const Program& program : without_order(programs_of(3))) {
+    EXPECT_EQ(std::ranges::count_if(program.exchange, only_adds), 2) << "one a sum";
+    EXPECT_TRUE(only_adds(program.exchange.front()) ||
+                std::holds_alternative<program::Receive>(program.exchange.front().operation))
+        << "before anything is sent";
   }
 }
 
-TEST(UnorderedExchange, AJoinWaitsForTheLastReceiveOfItsRange) {
-  for (const exchange::List& list : lists_of(3)) {
-    for (const exchange::Instruction& instruction : list) {
-      const auto* const join = std::get_if<exchange::Join>(&instruction.operation);
-      if (join == nullptr || only_adds(*join)) continue;
-      EXPECT_EQ(join->subtrees.size(), 3U);
-      ASSERT_GE(instruction.after, 0);
-      const auto* const receive =
-          std::get_if<exchange::Receive>(&list[static_cast<std::size_t>(instruction.after)].operation);
-      ASSERT_NE(receive, nullptr);
-      EXPECT_EQ(receive->place.range, join->range);
-    }
+TEST(UnorderedExchange, IsStillOrderedWhereItMustBe) {
+  for (const int devices : {2, 3, 5, 8}) {
+    const std::vector<Program> programs = without_order(programs_of(devices));
+    for (const Program& program : programs) EXPECT_NO_THROW(program::check_program(program));
+    EXPECT_NO_THROW(program::check_order(programs));
   }
 }
 
-run::Weights after_a_step(std::unique_ptr<run::Crew> crew, run::RunnerOptions options) {
+run::Weights after_a_step(int devices, const TrainingStep::Rewrite& rewrite = nullptr) {
+  const std::unique_ptr<run::Crew> crew = make_crew_for_test(devices, 1);
   const model::Model model = model::lenet();
   const SyntheticMinibatch minibatch(model.input, model::classes_of(model), 256);
-  run::Runner runner(*crew, program::compile_training(model), options);
+  run::Programs programs = run::data_parallel(program::compile_training(model), run::plan_for(*crew));
+  if (rewrite) programs.make = [make = programs.make, rewrite](int packs) { return rewrite(make(packs)); };
+  run::Runner runner(*crew, programs, {});
   runner.upload(train::initial_weights(model, 0));
   device::StepInput input = minibatch.step_input();
   input.update.learning_rate = 1;
@@ -90,13 +85,8 @@ run::Weights after_a_step(std::unique_ptr<run::Crew> crew, run::RunnerOptions op
   return runner.download(crew->size() - 1);
 }
 
-run::Weights unordered_weights(int devices) {
-  return after_a_step(make_unordered_crew(make_crew_for_test(devices, 1), cpu::choose_kernels("")),
-                      {.emit = emit_unordered});
-}
-
 TEST(UnorderedExchange, TrainsTheSameUpToRounding) {
-  const run::Weights law = after_a_step(make_crew_for_test(3, 1), {}), other = unordered_weights(3);
+  const run::Weights law = after_a_step(3), other = after_a_step(3, without_order);
   const run::Weights before = train::initial_weights(model::lenet(), 0);
   bool differs = false;
   for (std::size_t i = 0; i < law.size(); ++i) {
@@ -113,7 +103,7 @@ TEST(UnorderedExchange, TrainsTheSameUpToRounding) {
 }
 
 TEST(UnorderedExchange, TwoDevicesHaveTheSameBits) {
-  EXPECT_EQ(after_a_step(make_crew_for_test(2, 1), {}), unordered_weights(2));
+  EXPECT_EQ(after_a_step(2), after_a_step(2, without_order));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// From the names that layers give of their inputs to numbers of values.
+// Turns the names of layers' inputs into numbers of values.
 #include <map>
 #include <string_view>
 

@@ -7,6 +7,7 @@
 
 #include "arithmetic/initial_weights.h"
 #include "base/random.h"
+#include "base/same_bits_for_test.h"
 #include "model/zoo.h"
 
 namespace lockstep::model {
@@ -36,7 +37,7 @@ TEST(InitialValues, AreNormalWeightsAndZeroBiasesWhereNothingIsNamed) {
     std::vector<float> expected(parameter.elements(), 0.0f);
     if (parameter.role == Parameter::Role::weight)
       arithmetic::fill_initial(expected, parameter.name, 3, 0.25f);
-    EXPECT_EQ(values_of(parameter), expected) << parameter.name;
+    EXPECT_THAT(values_of(parameter), SameBits(expected)) << parameter.name;
   }
 }
 
@@ -50,7 +51,7 @@ TEST(InitialValues, KaimingFillsTheRangeOfTheFanIn) {
   EXPECT_GT(std::ranges::max(values), 0.99f * bound);
   EXPECT_GE(std::ranges::min(values), -bound);
   EXPECT_LT(std::ranges::min(values), -0.99f * bound);
-  EXPECT_EQ(values_of(parameters[1]), std::vector<float>(50, 0.5f));
+  EXPECT_THAT(values_of(parameters[1]), SameBits(std::vector<float>(50, 0.5f)));
 }
 
 TEST(InitialValues, XavierTakesBothFans) {
@@ -58,7 +59,7 @@ TEST(InitialValues, XavierTakesBothFans) {
   const auto bound = static_cast<float>(std::sqrt(6.0 / 318));
   std::vector<float> expected(parameters[0].elements());
   arithmetic::fill_uniform(expected, "conv1.weight", 3, bound);
-  EXPECT_EQ(values_of(parameters[0]), expected);
+  EXPECT_THAT(values_of(parameters[0]), SameBits(expected));
   EXPECT_EQ(parameters[1].fans.in, 18) << "a bias counts the inputs of its outputs";
 }
 

@@ -10,9 +10,12 @@
 
 namespace lockstep::model {
 
-enum class ParameterRole { weight, bias };
+enum class ParameterRole {
+  weight,  // of a convolution or linear layer
+  bias,
+};
 
-// As a kind of layer states it.
+// A parameter as its kind of layer states it.
 struct ParameterSpec {
   ParameterRole role = ParameterRole::weight;
   std::vector<std::int64_t> shape;  // (out, in, height, width), (out, in) or (out)
@@ -20,7 +23,7 @@ struct ParameterSpec {
   std::optional<InitialValues> initial;  // nothing: the model's usual ones
 };
 
-// As a model has it.
+// A parameter of a model.
 struct Parameter {
   using Role = ParameterRole;
   std::string name;  // conv1.weight
@@ -31,6 +34,8 @@ struct Parameter {
   InitialValues initial = Constant{};
 
   std::size_t elements() const;
+  // Does weight decay apply to it?
+  bool decays() const { return role == Role::weight; }
 };
 
 // The parameter's initial numbers. They depend on the seed and the parameter's name alone.

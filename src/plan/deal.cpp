@@ -10,7 +10,7 @@
 namespace lockstep::plan {
 namespace {
 
-// The largest remainder's holder first.
+// The holder with the largest remainder first.
 std::vector<std::size_t> by_remainder(std::span<const double> parts) {
   std::vector<std::size_t> order(parts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -1,4 +1,4 @@
-// Who gets which packs of a minibatch.
+// Which device gets which packs of a minibatch. A holder is a device, or a thread of one.
 #pragma once
 #include <span>
 #include <vector>

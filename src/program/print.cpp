@@ -1,6 +1,7 @@
 #include "program/print.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace lockstep::program {
 namespace {
@@ -50,7 +51,10 @@ struct SizesOf {
   std::string operator()(const ReluBackward&) const { return {}; }
   std::string operator()(const Add&) const { return {}; }
   std::string operator()(const Check&) const { return {}; }
-  std::string operator()(const Update&) const { return {}; }
+  std::string operator()(const Update& u) const {
+    return fmt::format("elements {} to {}", u.part.first, u.part.first + u.part.count);
+  }
+  std::string operator()(const Look&) const { return {}; }
 
   static std::string sizes_of(const Pool& p) {
     return fmt::format("{} {}x{}, {} -> {}", p.kind == Pool::Kind::average ? "average" : "maximum",
@@ -61,40 +65,48 @@ struct SizesOf {
 struct ExchangeText {
   const Program& program;
 
-  std::string name(const exchange::Range& range) const {
-    const Sum& sum = program.sums[static_cast<std::size_t>(range.sum)];
-    const BufferId named = sum.parameter >= 0 ? sum.parameter : sum.gradient;
-    return fmt::format("{}[{}, {})", program.buffers[static_cast<std::size_t>(named)].name, range.first,
-                       range.first + range.count);
+  std::string name(const Region& region) const {
+    const Buffer& buffer = program.buffers[static_cast<std::size_t>(region.buffer)];
+    std::string text = buffer.name;
+    if (region.count != buffer.elements)
+      text += fmt::format("[{}, {})", region.first, region.first + region.count);
+    if (buffer.role == Role::partial) text += fmt::format(" subtree {}", region.row);
+    if (buffer.role == Role::activation)
+      text += fmt::format(" packs {} to {}", region.row, region.row + region.rows);
+    return text;
   }
-  std::string name(const exchange::Place& place) const {
-    switch (place.of) {
-      case exchange::Place::Of::held:
-        return fmt::format("partial sum {} of {}", place.slot, name(place.range));
-      case exchange::Place::Of::inbox:
-        return "partial sum of " + name(place.range);
-      case exchange::Place::Of::gradient:
-        return "gradient of " + name(place.range);
-      case exchange::Place::Of::parameter:
-        return name(place.range);
-      case exchange::Place::Of::verdict:
-        break;
+  std::string operator()(const Send& o) const {
+    return fmt::format("send {} to rank {}", name(o.region), o.to);
+  }
+  std::string operator()(const Receive& o) const {
+    return fmt::format("receive {} from rank {}", name(o.region), o.from);
+  }
+  std::string operator()(const Join& o) const {
+    return fmt::format("{} of {} into {}", words_for(o.op), o.inputs.size(), name(o.output));
+  }
+
+  static std::string_view words_for(Join::Operator op) {
+    switch (op) {
+      case Join::Operator::add:
+        return "sum";
+      case Join::Operator::mean:
+        return "mean";
+      case Join::Operator::maximum:
+        return "maximum";
+      case Join::Operator::statistics:
+        return "statistics";
+      case Join::Operator::integer_add:
+        return "count";
+      case Join::Operator::both:
+        return "agreement";
     }
-    return "verdict";
+    return {};
   }
-  std::string operator()(const exchange::Send& o) const {
-    return fmt::format("send {} to device {}", name(o.place), o.to);
-  }
-  std::string operator()(const exchange::Receive& o) const {
-    return fmt::format("receive {} from device {}", name(o.place), o.from);
-  }
-  std::string operator()(const exchange::Join& o) const {
-    return fmt::format("join {} partial sums of {}", o.subtrees.size(), name(o.range));
-  }
-  std::string operator()(const exchange::Check&) const { return "check"; }
-  std::string operator()(const exchange::Agree&) const { return "agree"; }
-  std::string operator()(const exchange::Update& o) const { return "update " + name(o.range); }
 };
+
+std::string words_for(const std::vector<EventId>& events, std::string_view word) {
+  return events.empty() ? std::string() : fmt::format("  {} {}", word, fmt::join(events, ", "));
+}
 
 std::string_view words_for(Segment::Over over) {
   switch (over) {
@@ -102,8 +114,8 @@ std::string_view words_for(Segment::Over over) {
       return "for each pack";
     case Segment::Over::elements:
       return "elements divided among threads";
-    case Segment::Over::exchange:
-      return "beginning while packs still run";
+    case Segment::Over::host:
+      return "by the thread that drives the device";
   }
   return {};
 }
@@ -115,27 +127,27 @@ std::string to_text(const Instruction& instruction) {
   return instruction.layer.empty() ? std::string(name) : fmt::format("{} of {}", name, instruction.layer);
 }
 
-std::string to_text(const exchange::Instruction& instruction, const Program& program) {
+std::string to_text(const ExchangeInstruction& instruction, const Program& program) {
   return std::visit(ExchangeText{program}, instruction.operation);
-}
-
-std::string to_text(const exchange::List& list, const Program& program) {
-  std::string text;
-  for (const exchange::Instruction& instruction : list) text += "  " + to_text(instruction, program) + '\n';
-  return text;
 }
 
 std::string to_text(const Program& program) {
   std::string text;
   for (const Segment& segment : program.segments) {
-    text += fmt::format("segment {}, {}\n", segment.name, words_for(segment.over));
+    text += fmt::format("segment {}, {}", segment.name, words_for(segment.over));
+    if (segment.over == Segment::Over::packs && program.packs > 0)
+      text += fmt::format(", {} to {} of {}", segment.packs.first, segment.packs.last, program.packs);
+    text += words_for(segment.waits, "after") + '\n';
     for (const Instruction& i : segment.instructions) {
       text += fmt::format("  {:<25}{:<20}{:<46}{}", operation_name(i.operation), i.layer,
                           std::visit(SizesOf{}, i.operation), names(program, i.inputs));
       if (!i.outputs.empty()) text += " -> " + names(program, i.outputs);
-      text += '\n';
+      text += words_for(i.signals, "signals") + '\n';
     }
   }
+  if (!program.exchange.empty()) text += "exchange, beside the work\n";
+  for (const ExchangeInstruction& i : program.exchange)
+    text += "  " + to_text(i, program) + words_for(i.waits, "after") + words_for(i.signals, "signals") + '\n';
   return text;
 }
 

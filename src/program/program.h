@@ -1,18 +1,31 @@
-// A step as data: buffers by id, and segments of instructions. The device runs this list and nothing else;
-// what is not in it does not happen.
+// A step of one rank as data: buffers by id, and two lists of instructions that events tie together. A rank
+// runs these lists from top to bottom and nothing else; what is not in them does not happen.
+//
+//   work      segments of instructions over packs or elements. A segment starts when the events that it waits
+//   for have been
+//             signalled; an instruction signals its events when it is done for the last pack.
+//   exchange  sends, receives and joins. Each starts after the one before it has started, when the events
+//   that it waits for
+//             have been signalled. A join is done before the next one starts; a message is on its way
+//             meanwhile.
+//
+// An event is signalled once a step. What order and events leave open may happen at once: program/order.h
+// holds every set of programs against that.
 #pragma once
 #include <cstddef>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "arithmetic/tree.h"
 #include "arithmetic/update_rule.h"
 #include "model/state.h"
 #include "program/geometry.h"
+#include "program/region.h"
 
 namespace lockstep::program {
 
-using BufferId = int;
+using EventId = int;
 
 enum class Role {
   activation,  // floats of a pack, [channel][y][x][lane]
@@ -23,7 +36,8 @@ enum class Role {
   partial,     // sums over packs, still in the pack tree
   gradient,    // a finished mean
   state,       // what the update rule keeps for a parameter, or for the part of it that the device owns
-  tally,       // counts of examples by class: seen, then right
+  inbox,       // floats that other ranks send
+  counts,      // 64-bit integers, which lie in the host's memory: examples by class, verdicts, hashes
 };
 
 struct Buffer {
@@ -61,7 +75,7 @@ struct Unpool {  // [dy, mask] -> [dx]: back through an average pool and the rel
   Pool pool;
 };
 struct Add {};  // [a, b] -> [a + b], perhaps in place: a residual sum, or gradients that meet at a value
-struct Loss {   // [z, labels] -> [losses, sum, tally, dz]; evaluation goes without dz
+struct Loss {   // [z, labels] -> [losses, sum, counts, dz]; evaluation goes without dz
   int classes = 0;
 };
 struct InputGradient {  // [dy, prepared] -> [dx]
@@ -74,39 +88,90 @@ struct UnpoolWeightGradient {  // [x, dy, mask] -> [weight partial, bias partial
   Convolution convolution;
   Pool pool;
 };
-struct Check {};  // [gradient]: the step ends with an error unless all of it is finite
-struct Update {   // [parameter, gradient, the rule's states..] -> [parameter, the states..]
-  arithmetic::UpdateKind rule = arithmetic::UpdateKind::sgd;
+// Elements [first, first + count) of a tensor.
+struct Part {
+  std::size_t first = 0, count = 0;
+  bool operator==(const Part&) const = default;
 };
+struct Check {  // [gradient..] -> [verdict]: 1 if these parts of the gradients are finite, else 0
+  std::vector<Part> parts = {};
+};
+struct Update {  // [verdict, parameter, gradient, the rule's states..] -> [parameter, the states..]; nothing
+                 // if the verdict is 0
+  arithmetic::UpdateKind rule = arithmetic::UpdateKind::sgd;
+  Part part = {};       // of the parameter and its gradient; the states start at Sum::states_first
+  bool decays = false;  // weight decay applies to the parameter
+};
+struct Look {};  // [verdict, parameter..] -> [counts]: hashes of the parameters; see run/replicas.h
 
 using Operation =
     std::variant<Load, Prepare, Forward, ReluForward, ReluBackward, PoolForward, PoolBackward, Unpool, Add,
-                 Loss, InputGradient, WeightGradient, UnpoolWeightGradient, Check, Update>;
+                 Loss, InputGradient, WeightGradient, UnpoolWeightGradient, Check, Update, Look>;
 
 struct Instruction {
   Operation operation;
   std::string layer;  // the layers it stands for: conv1+relu1+pool1
   std::vector<BufferId> inputs, outputs;
+  std::vector<EventId> signals = {};
 };
 
 // All of a segment is done before the next one starts.
 struct Segment {
   enum class Over {
-    packs,     // every instruction for each pack of the device
+    packs,     // every instruction for each pack of the range
     elements,  // every instruction once, its elements divided among the threads
-    exchange,  // the exchange's list for the packs of the step, which starts while packs still run
+    host,      // every instruction once, by the thread that drives the device
   };
   std::string name;
   Over over = Over::packs;
   std::vector<Instruction> instructions;
+  arithmetic::PackRange packs = {};  // of the minibatch
+  std::vector<EventId> waits = {};
+};
+
+// ---- the exchange
+
+struct Send {
+  int to = 0;
+  Region region = {};
+};
+struct Receive {
+  int from = 0;
+  Region region = {};
+};
+// Inputs meet pair by pair, value[into] = value[into] op value[from]; value[0] goes to the output. Floats are
+// used up. Inputs of floats are partial sums and inboxes; the output is a gradient, or the first input
+// itself.
+struct Join {
+  enum class Operator {
+    add,          // floats; the finished sum is stored as sum + 0
+    mean,         // the same, then divided by the examples of the step
+    maximum,      // floats
+    statistics,   // floats [3][channels]: number of values, their mean, the sum of their squared deviations
+    integer_add,  // counts
+    both,         // counts: 1 if both are 1, else 0
+  };
+  Operator op = Operator::mean;
+  std::vector<Region> inputs = {};
+  std::vector<arithmetic::JoinPair> pairs = {};
+  Region output = {};
+};
+
+struct ExchangeInstruction {
+  std::variant<Send, Receive, Join> operation;
+  std::vector<EventId> waits = {};
+  // Of a send: the receiver has taken the numbers. Of a receive: they have arrived. Of a join: it is done.
+  std::vector<EventId> signals = {};
 };
 
 // A sum over the minibatch: partial sums that an exchange turns into a gradient.
 struct Sum {
   BufferId partial = -1, gradient = -1;
-  BufferId parameter = -1;            // whose gradient it is; -1: the loss
-  std::vector<BufferId> states = {};  // of the parameter, in the rule's order
-  std::size_t states_first = 0;       // the element of the parameter that the states start at
+  BufferId parameter = -1;                   // whose gradient it is; -1: the loss
+  Join::Operator op = Join::Operator::mean;  // how partial sums meet and end
+  std::vector<BufferId> states = {};         // of the parameter, in the rule's order
+  std::size_t states_first = 0;              // the element of the parameter that the states start at
+  bool decays = false;                       // weight decay applies to the parameter
 };
 
 // A tensor of the training's state, and the part of it that the device has.
@@ -116,23 +181,45 @@ struct StatePart {
   std::size_t first = 0;  // the element of the tensor that the buffer starts at
 };
 
+enum class Purpose {
+  training,
+  evaluation,
+  timing,       // a training step whose result is thrown away
+  replay,       // a part of a step that is run again to look at it
+  examination,  // of the replicas
+};
+
 struct Program {
+  Purpose purpose = Purpose::training;
   std::vector<Buffer> buffers;
-  std::vector<Segment> segments;
+  std::vector<Segment> segments;              // the work
+  std::vector<ExchangeInstruction> exchange;  // beside the work
+  int events = 0;                             // ids are below
+  int packs = 0;  // of the minibatch; 0: not yet dealt to ranks (program/data_parallel.h)
   Shape input;
   int classes = 0;
 
   // Where the caller finds things. Parameters and gradients are in model order.
   std::vector<BufferId> parameters, gradients;
   std::vector<Sum> sums;  // in the order they become complete
-  // How every parameter is updated, by Update instructions or, if it is sharded, by the exchange.
+  // How every parameter is updated.
   arithmetic::UpdateKind rule = arithmetic::UpdateKind::sgd;
   std::vector<StatePart> state;  // all of it, as model::state_tensors() lists it; evaluation has none
-  BufferId loss = -1;            // gradient-like: one element, the mean loss
-  BufferId tally = -1;
+  // Outputs of a step, the same on every rank: gradient-like, one element, the mean loss; counts of examples
+  // by class, seen, then right; counts, one element, 1 unless a check failed.
+  BufferId loss = -1, tally = -1, verdict = -1;
+  BufferId looks = -1;                   // counts that this rank's Look writes
+  std::vector<BufferId> received_looks;  // of the first rank, by rank: the counts of each
 };
 
 std::string_view operation_name(const Operation& operation);
+
+// The segment with the packs of a step. Requires: there is one.
+const Segment& packs_of(const Program& program);
+Segment& packs_of(Program& program);
+
+// How many bytes a region of the program has.
+std::size_t region_bytes(const Program& program, const Region& region);
 
 // Throws Error(ours) if an instruction names a buffer that does not exist or has the wrong role or number.
 void check_program(const Program& program);

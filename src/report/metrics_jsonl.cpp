@@ -29,9 +29,9 @@ MetricsJsonl::MetricsJsonl(std::ostream& out, std::string path) : out_(out), pat
 void MetricsJsonl::on_step(const train::StepReport& step) {
   out_
       << fmt::format(
-             R"({{"epoch":{},"step":{},"global_step":{},"examples":{},"loss":{},"seconds":{},"devices":[{}]}})",
+             R"({{"epoch":{},"step":{},"global_step":{},"examples":{},"loss":{},"lr":{},"seconds":{},"devices":[{}]}})",
              step.epoch, step.step, step.global_step, step.examples, json_number(step.loss),
-             json_number(step.seconds), devices_json(step))
+             json_number(step.learning_rate), json_number(step.seconds), devices_json(step))
       << '\n';
   require_written(out_, path_);
 }

@@ -17,6 +17,7 @@ const train::StepReport kStep{.epoch = 2,
                               .global_step = 238,
                               .examples = 256,
                               .loss = 0.1f,
+                              .learning_rate = 0.2f,
                               .seconds = 0.0125,
                               .devices = {{.compute = 0.01, .exchange = 0.0015, .wait = 0.00025}},
                               .packs = {16}};
@@ -34,7 +35,7 @@ TEST(MetricsJsonl, OneObjectPerStepAndPerEpoch) {
   metrics.on_step(kStep);
   metrics.on_epoch(kEpoch);
   EXPECT_EQ(out.str(),
-            R"({"epoch":2,"step":3,"global_step":238,"examples":256,"loss":0.1,"seconds":0.0125,)"
+            R"({"epoch":2,"step":3,"global_step":238,"examples":256,"loss":0.1,"lr":0.2,"seconds":0.0125,)"
             R"("devices":[{"packs":16,"compute":0.010000,"exchange":0.001500,"wait":0.000250}]})"
             "\n"
             R"({"epoch":2,"train_loss":0.75,"test_loss":0.1,"test_accuracy":0.7812,"test_correct":7812,)"

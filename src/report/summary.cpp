@@ -1,23 +1,10 @@
 #include "report/summary.h"
 
-#include <string_view>
-
 #include <fmt/format.h>
 
+#include "report/shell_word.h"
+
 namespace lockstep::report {
-namespace {
-
-// A word as a shell takes it: between quotes if a character of it means something there.
-std::string shell_word(const std::string& text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:,@%";
-  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
-
-}  // namespace
 
 std::string summary(const train::RunEnd& end) {
   const std::string devices = fmt::format("[{}]", fmt::join(end.devices, ", "));

@@ -1,4 +1,4 @@
-// The last words of a run.
+// The last lines that a run prints.
 #pragma once
 #include <string>
 

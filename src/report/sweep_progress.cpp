@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "report/figures.h"
+#include "report/shell_word.h"
 
 namespace lockstep::report {
 namespace {
@@ -47,10 +48,10 @@ void SweepProgress::end_run(const SweepRow& row, std::string_view why) {
   last_shown_ = now_();
 }
 
-void SweepProgress::interrupt_run(std::string_view directory) {
+void SweepProgress::interrupt_run(const std::string& directory) {
   clear_line();
   out_ << fmt::format("interrupted in run {} of {}; go on with it: ./lockstep train --resume {}\n", run_,
-                      runs_, directory)
+                      runs_, shell_word(directory))
        << std::flush;
 }
 

@@ -28,7 +28,7 @@ class SweepProgress final : public train::Observer {
   void end_run(const SweepRow& row, std::string_view why = {});
 
   // Instead of end_run() where the user stops the sweep: says how to go on with the run kept in `directory`.
-  void interrupt_run(std::string_view directory);
+  void interrupt_run(const std::string& directory);
 
   void on_start(const train::RunStart& start) override;
   void on_step(const train::StepReport& step) override;

@@ -94,6 +94,9 @@ TEST_F(SweepProgressTest, AnInterruptedRunIsNamed) {
   EXPECT_EQ(
       taken(),
       "\r\x1b[Kinterrupted in run 1 of 3; go on with it: ./lockstep train --resume runs/sweep-1/lr-0.1\n");
+  shown.interrupt_run("my runs/lr-0.1");
+  EXPECT_EQ(taken(),
+            "interrupted in run 1 of 3; go on with it: ./lockstep train --resume 'my runs/lr-0.1'\n");
 }
 
 TEST_F(SweepProgressTest, AnAbandonedSweepLeavesTheCursorOnAFreshLine) {

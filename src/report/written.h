@@ -1,4 +1,4 @@
-// Lost bytes are never silent: what a reporter wrote has arrived, or the run says which file failed.
+// The check that everything a reporter wrote has arrived; if not, the error names the file.
 #pragma once
 #include <ostream>
 #include <string_view>

@@ -27,24 +27,21 @@ std::vector<device::Device*> pointers_to(const std::vector<std::unique_ptr<devic
   return pointers;
 }
 
-bool all_reach_each_other(const std::vector<device::Device*>& devices) {
-  for (const device::Device* from : devices) {
-    for (const device::Device* to : devices) {
-      if (from != to && !to->reaches(*from)) return false;
-    }
-  }
-  return devices.size() > 1;
-}
-
 std::vector<std::unique_ptr<transport::Transport>> make_transports(
-    const std::vector<device::Device*>& devices, bool direct, bool spin) {
-  transport::ThreadOptions options{.ranks = static_cast<int>(devices.size()), .spin = spin};
-  for (device::Device* const device : devices) {
-    if (direct)
-      options.copies.emplace_back(
-          [device](std::span<const float> from, std::span<float> to) { device->copy(from, to); });
+    const std::vector<device::Device*>& devices, const Crew::Options& options) {
+  const auto hub = std::make_shared<transport::ThreadHub>(static_cast<int>(devices.size()));
+  std::vector<std::unique_ptr<transport::Transport>> transports;
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    const int rank = options.first_rank + static_cast<int>(d);
+    transport::RankOptions each{
+        .spin = !options.share_cores,
+        .copy = [device = devices[d]](std::span<const std::byte> from, std::span<std::byte> to) {
+          device->copy(from, to);
+        }};
+    transports.push_back(options.connect ? options.connect(rank, std::move(each))
+                                         : hub->join(rank, std::move(each)));
   }
-  return transport::make_thread_transports(options);
+  return transports;
 }
 
 }  // namespace
@@ -59,8 +56,7 @@ Crew::Crew(std::vector<device::Device*> devices) : Crew(std::move(devices), Opti
 Crew::Crew(std::vector<device::Device*> devices, Options options)
     : options_(std::move(options)),
       devices_(std::move(devices)),
-      direct_(all_reach_each_other(devices_)),
-      transports_(make_transports(devices_, direct_, !options_.share_cores)),
+      transports_(make_transports(devices_, options_)),
       activities_(devices_.size()),
       places_(devices_.size()) {
   check(!devices_.empty(), "a crew without devices");
@@ -95,6 +91,23 @@ std::vector<std::string> Crew::names() const {
   names.reserve(devices_.size());
   for (const device::Device* device : devices_) names.push_back(device->name());
   return names;
+}
+
+std::string Crew::name_of_rank(int rank) const {
+  const int local = rank - first_rank();
+  if (local >= 0 && local < size()) return devices_[static_cast<std::size_t>(local)]->name();
+  return fmt::format("rank {}", rank);
+}
+
+std::vector<bool> Crew::direct(int device) const {
+  std::vector<bool> direct(static_cast<std::size_t>(ranks()), false);
+  const device::Device& self = *devices_[static_cast<std::size_t>(device)];
+  for (int other = 0; other < size(); ++other) {
+    const device::Device& peer = *devices_[static_cast<std::size_t>(other)];
+    const int rank = first_rank() + other;
+    direct[static_cast<std::size_t>(rank)] = other != device && self.reaches(peer) && peer.reaches(self);
+  }
+  return direct;
 }
 
 bool Crew::alike() const {
@@ -171,7 +184,7 @@ std::string Crew::doing(int device) const {
     text += ", " + program::to_text(*exchanging, *program);
     std::vector<std::string> from;
     for (const int peer : transports_[static_cast<std::size_t>(device)]->missing())
-      from.push_back(devices_[static_cast<std::size_t>(peer)]->name());
+      from.push_back(name_of_rank(peer));
     if (!from.empty()) text += fmt::format(", waiting for {}", fmt::join(from, ", "));
   } else if (const auto* instruction = activity.instruction.load()) {
     text += ", " + program::to_text(*instruction);

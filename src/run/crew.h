@@ -1,5 +1,5 @@
-// The devices of a run and the threads that drive them: one worker a device, a transport between them, and a
-// watch that says who is stuck.
+// The devices of this process and the threads that drive them: one worker a device, its transport to the
+// other ranks of the run, and a watch that says who is stuck.
 #pragma once
 #include <atomic>
 #include <chrono>
@@ -24,14 +24,14 @@ struct Activity {
   std::atomic<std::uint64_t> moves{0};  // grows with everything that is begun
   std::atomic<std::int64_t> step{0};    // of the training, from 1; 0: none
   std::atomic<const program::Instruction*> instruction{nullptr};
-  std::atomic<const program::exchange::Instruction*> exchanging{nullptr};  // not null: instead of the above
-  std::atomic<const program::Program*> program{nullptr};                   // whose sums the exchange means
+  std::atomic<const program::ExchangeInstruction*> exchanging{nullptr};  // not null: instead of the above
+  std::atomic<const program::Program*> program{nullptr};                 // whose buffers the exchange means
   std::atomic<bool> working{false}, waiting{false};
 };
 
 // All sums are exchanged together where devices share cores: nothing can overlap, and every wake-up is a
 // detour.
-inline constexpr std::size_t kOneGroup = std::numeric_limits<std::size_t>::max();
+inline constexpr std::size_t kOneBucket = std::numeric_limits<std::size_t>::max();
 
 class Crew {
  public:
@@ -42,7 +42,13 @@ class Crew {
     // thread has to be joined, so run() throws Error(device) when that work comes back, and not before.
     // Whoever cannot wait that long ends the process here. Must not throw. Null: nobody is told.
     std::function<void(const std::string&)> on_stuck = nullptr;
-    bool share_cores = false;  // more threads than cores: nobody spins
+    bool share_cores = false;  // more threads than cores: no thread spins
+
+    // The devices are the ranks from `first_rank` on; the run has `ranks` of them. 0: the crew has all.
+    int first_rank = 0, ranks = 0;
+    // Connects one of the crew's ranks with all others. Null: the ranks are all in this crew.
+    std::function<std::unique_ptr<transport::Transport>(int rank, transport::RankOptions options)> connect =
+        nullptr;
   };
 
   Crew(std::vector<std::unique_ptr<device::Device>> devices, Options options);
@@ -53,8 +59,11 @@ class Crew {
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  // Do its devices copy straight from each other's memory?
-  bool direct() const { return direct_; }
+  int first_rank() const { return options_.first_rank; }
+  int ranks() const { return options_.ranks > 0 ? options_.ranks : size(); }  // of the run
+  std::string name_of_rank(int rank) const;
+  // By rank: do the device and that one copy straight from each other's memory?
+  std::vector<bool> direct(int device) const;
   // More threads than cores.
   bool shares_cores() const { return options_.share_cores; }
   int size() const { return static_cast<int>(devices_.size()); }
@@ -82,7 +91,6 @@ class Crew {
   const Options options_;
   std::vector<std::unique_ptr<device::Device>> owned_;
   const std::vector<device::Device*> devices_;
-  const bool direct_;
   std::vector<std::unique_ptr<transport::Transport>> transports_;
   std::deque<Activity> activities_;
   std::vector<std::unique_ptr<device::ThreadPlace>> places_;  // of the workers' threads, but the first

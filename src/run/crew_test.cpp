@@ -71,7 +71,8 @@ std::vector<std::unique_ptr<device::Device>> devices_with(const Drill& drill,
 
 // Runs steps on a crew until one throws; returns what it said.
 std::string error_of(Crew& crew, int steps) {
-  Runner runner(crew, program::compile_training(small_model()), {.most_examples = kBatch});
+  Runner runner(crew, data_parallel(program::compile_training(small_model()), plan_for(crew)),
+                {.most_examples = kBatch});
   runner.upload(some_weights());
   try {
     for (int i = 0; i < steps; ++i) EXPECT_TRUE(runner.step(kExamples.input()).finite);
@@ -126,7 +127,7 @@ TEST(Crew, AHangIsReportedWithWhoDoesWhatAndWhoWaits) {
   EXPECT_EQ(error, report);
   EXPECT_THAT(error,
               testing::StartsWith("no progress for 0.3 s: cpu:1 (step 2, load of input); held up by it: "));
-  EXPECT_THAT(error, HasSubstr("held up by it: cpu:0 (step 2, join 3 partial sums of loss[0, 1), waiting for "
+  EXPECT_THAT(error, HasSubstr("held up by it: cpu:0 (step 2, mean of 3 into loss, waiting for "
                                "cpu:1); cpu:2 (step 2, "));
   EXPECT_THAT(error, testing::EndsWith(", waiting for cpu:1)"));
   EXPECT_THAT(error, testing::Not(HasSubstr("\n")));
@@ -165,7 +166,8 @@ TEST(Crew, ADeviceThatDoesNotGiveItsWeightsIsReported) {
   Crew crew(
       std::move(devices),
       {.timeout = 300ms, .on_stuck = [&](const std::string&) { released.set_value(); }, .share_cores = true});
-  const Runner runner(crew, program::compile_training(small_model()), {.most_examples = kBatch});
+  const Runner runner(crew, data_parallel(program::compile_training(small_model()), plan_for(crew)),
+                      {.most_examples = kBatch});
   EXPECT_EQ(refusal_of(Fault::device, [&] { runner.download(1); }),
             "no progress for 0.3 s: cpu:1 (outside of training)");
 }
@@ -206,7 +208,8 @@ TEST(Crew, WhatIsNoErrorIsOurDefect) {
 }
 
 Weights weights_of(Crew& crew, int device, int steps) {
-  Runner runner(crew, program::compile_training(small_model()), {.most_examples = kBatch});
+  Runner runner(crew, data_parallel(program::compile_training(small_model()), plan_for(crew)),
+                {.most_examples = kBatch});
   runner.upload(some_weights());
   for (int i = 0; i < steps; ++i) EXPECT_TRUE(runner.step(kExamples.input()).finite);
   return runner.download(device);
@@ -240,7 +243,8 @@ TEST(Crew, AnErrorOfLoadReachesTheCaller) {
   Crew crew(devices_with({.kind = Drill::Kind::fail, .instruction = "conv7"}),
             {.timeout = kNever, .on_stuck = never_stuck, .share_cores = true});
   try {
-    const Runner runner(crew, program::compile_training(small_model()), {.most_examples = kBatch});
+    const Runner runner(crew, data_parallel(program::compile_training(small_model()), plan_for(crew)),
+                        {.most_examples = kBatch});
     ADD_FAILURE() << "loaded";
   } catch (const Error& error) {
     EXPECT_EQ(error.fault(), Fault::usage);
@@ -251,7 +255,8 @@ TEST(Crew, AnErrorOfLoadReachesTheCaller) {
 
 TEST(Crew, EvaluationIsSparedTheDrill) {
   Crew crew(devices_with({.kind = Drill::Kind::fail}), {.share_cores = true});
-  Runner runner(crew, program::compile_evaluation(small_model()), {.most_examples = kBatch});
+  Runner runner(crew, data_parallel(program::compile_evaluation(small_model()), plan_for(crew)),
+                {.most_examples = kBatch});
   runner.upload(some_weights());
   EXPECT_TRUE(runner.step(kExamples.input()).finite);
 }

@@ -80,6 +80,11 @@ struct Devices {
   }
 };
 
+Programs programs_by(UpdateKind rule, const Crew& crew, program::DataPlan plan = {}) {
+  return data_parallel(program::compile_training(small_model(), {.rule = rule}),
+                       plan_for(crew, std::move(plan)));
+}
+
 Weights twin_after_all_batches() {
   Weights weights = reference::initial_parameters(small_model(), 3);
   for (const std::size_t batch : kBatches) {
@@ -106,7 +111,8 @@ TEST(DataParallel, EveryReplicaEqualsTheNaiveTwin) {
                                            {20, 1}}) {
       for (const device::Order order : {device::Order::pack, device::Order::layer}) {
         Devices set(devices, threads);
-        Runner runner(*set.crew, program, {.most_examples = 256, .order = order, .exchange = &kind});
+        Runner runner(*set.crew, data_parallel(program, plan_for(*set.crew, {.exchange = &kind})),
+                      {.most_examples = 256, .order = order});
         runner.upload(reference::initial_parameters(small_model(), 3));
         for (const std::size_t batch : kBatches) {
           const StepResult result = runner.step(kExamples.input(batch));
@@ -139,7 +145,9 @@ TEST(DataParallel, AnySharesGiveTheBitsOfEqualOnes) {
       for (const int threads : {1, 2}) {
         const auto devices = static_cast<int>(shares.size());
         Devices set(devices, threads);
-        Runner runner(*set.crew, program, {.most_examples = 256, .exchange = &kind, .shares = shares});
+        Runner runner(*set.crew,
+                      data_parallel(program, plan_for(*set.crew, {.exchange = &kind, .shares = shares})),
+                      {.most_examples = 256});
         runner.upload(reference::initial_parameters(small_model(), 3));
         for (const std::size_t batch : kBatches) {
           const StepResult result = runner.step(kExamples.input(batch));
@@ -154,7 +162,8 @@ TEST(DataParallel, AnySharesGiveTheBitsOfEqualOnes) {
     }
   }
   Devices set(2, 1);
-  Runner runner(*set.crew, program, {.most_examples = 256, .shares = {3, 1}});
+  Runner runner(*set.crew, data_parallel(program, plan_for(*set.crew, {.shares = {3, 1}})),
+                {.most_examples = 256});
   runner.upload(reference::initial_parameters(small_model(), 3));
   EXPECT_EQ(runner.step(kExamples.input(256)).packs, (std::vector{12, 4}));
 }
@@ -173,16 +182,9 @@ TEST(DataParallel, MomentumEqualsTheNaiveTwinAtTheOwnerAndEverywhere) {
     for (const bool shard : {false, true}) {
       for (const int devices : {1, 2, 3, 7}) {
         Devices set(devices, devices == 3 ? 2 : 1);
-        std::vector<program::Program> programs;
-        for (int d = 0; d < devices; ++d) {
-          programs.push_back(
-              program::compile_training(small_model(), {.rule = UpdateKind::momentum,
-                                                        .shard_optimizer = shard ? &kind : nullptr,
-                                                        .device = d,
-                                                        .devices = devices}));
-        }
-        Runner runner(*set.crew, programs,
-                      {.most_examples = 256, .exchange = &kind, .shard_optimizer = shard});
+        const Programs programs =
+            programs_by(UpdateKind::momentum, *set.crew, {.exchange = &kind, .shard_optimizer = shard});
+        Runner runner(*set.crew, programs, {.most_examples = 256});
         runner.upload(reference::initial_parameters(small_model(), 3));
         for (const std::size_t batch : kBatches) {
           device::StepInput input = kExamples.input(batch);
@@ -197,7 +199,7 @@ TEST(DataParallel, MomentumEqualsTheNaiveTwinAtTheOwnerAndEverywhere) {
         EXPECT_THAT(numbers_of(runner.state()), SameBits(state));
         if (!shard) continue;
         std::size_t held = 0, all = 0;
-        for (const program::Program& p : programs) {
+        for (const program::Program& p : programs.make(16)) {
           for (const program::Sum& sum : p.sums) {
             for (const program::BufferId id : sum.states)
               held += p.buffers[static_cast<std::size_t>(id)].elements;
@@ -214,7 +216,7 @@ Weights initial() { return reference::initial_parameters(small_model(), 3); }
 
 TEST(DataParallel, NoReplicaIsAnAliasOfAnother) {
   Devices set(3, 1);
-  Runner runner(*set.crew, program::compile_training(small_model()), {.most_examples = 256});
+  Runner runner(*set.crew, programs_by(UpdateKind::sgd, *set.crew), {.most_examples = 256});
   runner.upload(initial());
   runner.step(kExamples.input(50));
   const program::Program& program = runner.program();
@@ -242,13 +244,10 @@ TEST(DataParallel, NoReplicaIsAnAliasOfAnother) {
 TEST(DataParallel, AStepWritesTheReplicasOwnMemory) {
   const Weights expected =
       reference::train_step(small_model(), initial(), TwinBatch(kExamples, 50).batch(), 0.1f).parameters;
-  const exchange::Kind& kind = exchange::kinds().front();
   for (const bool shard : {false, true}) {
     Devices set(3, 1);
-    Runner runner(
-        *set.crew,
-        program::compile_training(small_model(), {.shard_optimizer = shard ? &kind : nullptr, .devices = 3}),
-        {.most_examples = 256, .shard_optimizer = shard});
+    Runner runner(*set.crew, programs_by(UpdateKind::sgd, *set.crew, {.shard_optimizer = shard}),
+                  {.most_examples = 256});
     runner.upload(initial());
     const std::vector<program::BufferId>& ids = runner.program().parameters;
     std::vector<std::span<const float>> memory;  // by device, then parameter
@@ -281,7 +280,7 @@ TEST(DataParallel, UnequalSharesAreNotAMeanOfMeans) {
     reference::sgd(mean_of_means[p], mean, 0.1f);
   }
   Devices set(3, 1);
-  Runner runner(*set.crew, program::compile_training(small_model()), {.most_examples = 50});
+  Runner runner(*set.crew, programs_by(UpdateKind::sgd, *set.crew), {.most_examples = 50});
   runner.upload(initial());
   const StepResult result = runner.step(kExamples.input(50));
   const auto expected = step_on(0, 50);
@@ -294,15 +293,6 @@ TEST(DataParallel, UnequalSharesAreNotAMeanOfMeans) {
   }
 }
 
-std::vector<program::Program> programs_by(UpdateKind rule, int devices, const exchange::Kind* sharded) {
-  std::vector<program::Program> programs;
-  for (int d = 0; d < devices; ++d) {
-    programs.push_back(program::compile_training(
-        small_model(), {.rule = rule, .shard_optimizer = sharded, .device = d, .devices = devices}));
-  }
-  return programs;
-}
-
 // Of every rule, whole and sharded.
 TEST(DataParallel, AStateReachesItsOwnersAndComesBack) {
   for (const arithmetic::UpdateRule& rule : arithmetic::kUpdateRules) {
@@ -311,9 +301,9 @@ TEST(DataParallel, AStateReachesItsOwnersAndComesBack) {
       for (const bool shard : {false, true}) {
         SCOPED_TRACE(fmt::format("{}, {}, sharded {}", rule.name, kind.name, shard));
         Devices set(3, 1);
-        const std::vector<program::Program> programs = programs_by(rule.kind, 3, shard ? &kind : nullptr);
-        Runner runner(*set.crew, programs,
-                      {.most_examples = 50, .exchange = &kind, .shard_optimizer = shard});
+        Runner runner(*set.crew,
+                      programs_by(rule.kind, *set.crew, {.exchange = &kind, .shard_optimizer = shard}),
+                      {.most_examples = 50});
         runner.upload(state);
         const State back = runner.state();
         EXPECT_THAT(numbers_of(back), SameBits(numbers_of(state)));
@@ -333,7 +323,7 @@ TEST(DataParallel, AStateReachesItsOwnersAndComesBack) {
 
 TEST(DataParallel, AStateOfAnotherRuleIsNotTaken) {
   Devices set(2, 1);
-  Runner runner(*set.crew, programs_by(UpdateKind::sgd, 2, nullptr), {.most_examples = 50});
+  Runner runner(*set.crew, programs_by(UpdateKind::sgd, *set.crew), {.most_examples = 50});
   EXPECT_THROW(runner.upload(numbered_state(small_model(), UpdateKind::momentum)), Error);
 }
 
@@ -348,8 +338,10 @@ TEST(DataParallel, AGradientThatIsNotFiniteInOneShardStopsEveryDevice) {
   for (const exchange::Kind& kind : exchange::kinds()) {
     for (const bool shard : {false, true}) {
       Devices set(3, 1);
-      Runner runner(*set.crew, programs_by(UpdateKind::momentum, 3, shard ? &kind : nullptr),
-                    {.most_examples = 50, .exchange = &kind, .shard_optimizer = shard});
+      Runner runner(
+          *set.crew,
+          programs_by(UpdateKind::momentum, *set.crew, {.exchange = &kind, .shard_optimizer = shard}),
+          {.most_examples = 50});
       runner.upload(weights);
       EXPECT_FALSE(runner.step(examples.input(50)).finite) << kind.name << " " << shard;
       for (int device = 0; device < 3; ++device)

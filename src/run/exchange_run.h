@@ -1,10 +1,11 @@
-// Runs one device's list of an exchange, from top to bottom, while its packs are still being computed: each
-// sum that becomes complete takes the list a little further, and finish() runs what is left.
+// Runs one rank's exchange list, from top to bottom, beside its work: each event that the work signals takes
+// the list a little further, and a segment that waits for events runs the list until they have happened.
 #pragma once
 #include <atomic>
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "device/device.h"
@@ -17,53 +18,61 @@ class ExchangeRun {
  public:
   struct Options {
     device::Executable& executable;
-    const program::Program& program;
     transport::Transport& transport;
     Activity& activity;
     StepClock& clock;
-    int device = 0, devices = 1;
-    std::size_t smallest_group = program::exchange::kSmallestGroup;  // as in the lists' setting
+    std::vector<bool> direct = {};  // by rank
   };
-  explicit ExchangeRun(const Options& options);
+  explicit ExchangeRun(Options options) : options_(std::move(options)) {}
 
-  // Requires: list and input stay until finish() has returned.
-  void begin(const program::exchange::List& list, const device::StepInput& input);
+  // Requires: program and input stay until finish() has returned.
+  void begin(const program::Program& program, const device::StepInput& input);
 
-  // A partial sum of this device is complete. Any thread; goes on with the list unless another one is at it.
-  // What goes wrong meanwhile is thrown by finish().
-  void complete(program::BufferId partial);
+  // An event of the work has happened. Any thread; goes on with the list unless another one is at it. What
+  // goes wrong meanwhile is thrown by wait_for() or finish().
+  void signal(program::EventId event);
 
-  // Runs the rest. False if the devices agreed that a gradient is not finite.
-  bool finish();
+  // Runs the list until these have happened.
+  void wait_for(std::span<const program::EventId> events);
 
-  // Until everybody has taken what was sent: before the sender's memory changes in another way than by a
+  // Runs the rest; everything has arrived.
+  void finish();
+
+  // Until the receivers have taken what was sent: before the sender's memory changes in another way than by a
   // step.
   void drain();
 
  private:
   using Lock = std::unique_lock<std::mutex>;
+  enum class MayWait { no, yes };
 
-  bool group_complete(int group) const;
-  void advance(bool may_wait);
+  // Messages that were started together.
+  struct Posted {
+    transport::Ticket ticket = 0;
+    std::vector<std::size_t> instructions;
+  };
+
+  bool happened(program::EventId event) const { return events_[static_cast<std::size_t>(event)]; }
+  bool all_happened(std::span<const program::EventId> events) const;
+  bool make_happen(std::span<const program::EventId> events, MayWait may_wait);
+  void advance(MayWait may_wait, std::span<const program::EventId> until);
   void post();
-  bool arrived(std::size_t instruction, bool may_wait);
-  void perform();
-  void wait_for(transport::Ticket ticket);
-  std::span<float> numbers(const program::exchange::Place& place);
+  void note_posted(std::span<const transport::Op> ops, std::vector<std::size_t> instructions);
+  void look_for_arrivals();
+  void finish_messages(Posted posted);
+  void wait_for_ticket(transport::Ticket ticket);
+  void join();
+  device::Transfer transfer_of(std::size_t instruction) const;
 
   const Options options_;
-  const std::vector<program::exchange::Group> groups_;
-  std::vector<float> verdicts_;  // by device: 1 good, 0 bad
-  const program::exchange::List* list_ = nullptr;
+  const program::Program* program_ = nullptr;
   const device::StepInput* input_ = nullptr;
-  std::deque<std::atomic<bool>> complete_;  // by sum
+  std::deque<std::atomic<bool>> events_;
 
   std::mutex mutex_;  // over what follows; try_lock, which the annotated mutex does not have
   std::size_t next_ = 0;
-  bool good_ = true;
-  std::exception_ptr error_;                // of a complete(), for finish()
-  std::vector<transport::Ticket> tickets_;  // by instruction; 0: none, or done
-  std::vector<transport::Ticket> sends_;    // not known to be taken
+  std::exception_ptr error_;    // of a signal(), for the thread that drives the device
+  std::vector<Posted> posted_;  // not known to be done
 };
 
 }  // namespace lockstep::run

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "arithmetic/optimizer.h"
 #include "cpu/cpu_device.h"
 #include "device/passing_on.h"
 #include "program/compile.h"
@@ -39,17 +40,20 @@ struct Pace {
 
 class DawdlingExecutable final : public device::PassingExecutable {
  public:
-  DawdlingExecutable(std::unique_ptr<device::Executable> inner, std::size_t sums, Pace& pace)
-      : PassingExecutable(std::move(inner)), sums_(sums), pace_(pace) {}
-
-  bool run(std::size_t segment, const device::StepInput& input, device::Watcher& watcher) override {
-    if (segment == 0) complete_ = 0;
-    DawdlingWatcher dawdling(watcher, *this);
-    return inner().run(segment, input, dawdling);
+  DawdlingExecutable(std::unique_ptr<device::Executable> inner, const program::Program& program, Pace& pace)
+      : PassingExecutable(std::move(inner)), pace_(pace) {
+    for (const program::Instruction& instruction : program::packs_of(program).instructions)
+      events_ += instruction.signals.size();
   }
-  void publish(std::span<const exchange::Place> places) override {
-    if (!places.empty() && complete_ < sums_) ++pace_.early;
-    PassingExecutable::publish(places);
+
+  void run(std::size_t segment, const device::StepInput& input, device::Watcher& watcher) override {
+    if (segment == 0) signalled_ = 0;
+    DawdlingWatcher dawdling(watcher, *this);
+    inner().run(segment, input, dawdling);
+  }
+  void publish(std::span<const device::Transfer> transfers) override {
+    if (signalled_ < events_) ++pace_.early;
+    PassingExecutable::publish(transfers);
   }
 
  private:
@@ -59,18 +63,18 @@ class DawdlingExecutable final : public device::PassingExecutable {
       executable.pace_.dawdle();
       watcher.begin(instruction);
     }
-    void complete(program::BufferId partial) override {
-      ++executable.complete_;
-      watcher.complete(partial);
+    void signal(program::EventId event) override {
+      ++executable.signalled_;
+      watcher.signal(event);
       executable.pace_.dawdle();
     }
     device::Watcher& watcher;
     DawdlingExecutable& executable;
   };
 
-  const std::size_t sums_;
   Pace& pace_;
-  std::atomic<std::size_t> complete_{0};
+  std::size_t events_ = 0;  // of the packs
+  std::atomic<std::size_t> signalled_{0};
 };
 
 class DawdlingDevice final : public device::PassingDevice {
@@ -79,7 +83,7 @@ class DawdlingDevice final : public device::PassingDevice {
       : PassingDevice(*inner), inner_(std::move(inner)), pace_(pace) {}
   std::unique_ptr<device::Executable> load(const program::Program& program,
                                            const device::LoadOptions& options) override {
-    return std::make_unique<DawdlingExecutable>(inner_->load(program, options), program.sums.size(), pace_);
+    return std::make_unique<DawdlingExecutable>(inner_->load(program, options), program, pace_);
   }
 
  private:
@@ -152,17 +156,6 @@ Weights twin_step(const Case& c, const Examples& examples, std::size_t batch, We
   return weights;
 }
 
-std::vector<program::Program> programs_of(const Case& c) {
-  std::vector<program::Program> programs;
-  for (int d = 0; d < c.devices; ++d) {
-    programs.push_back(program::compile_training(c.model, {.rule = arithmetic::rule_for_momentum(c.momentum),
-                                                           .shard_optimizer = c.shard ? c.kind : nullptr,
-                                                           .device = d,
-                                                           .devices = c.devices}));
-  }
-  return programs;
-}
-
 // Returns how often a device sent something while it still had sums to complete.
 int run_case(Case& c, unsigned seed) {
   std::vector<std::string> names;
@@ -172,13 +165,12 @@ int run_case(Case& c, unsigned seed) {
   pace.state = seed;
   for (auto& device : devices) device = std::make_unique<DawdlingDevice>(std::move(device), pace);
   Crew crew(std::move(devices), {});  // with cores of their own: nobody waits before it has looked around
-  const std::vector<program::Program> programs = programs_of(c);
-  Runner runner(crew, programs,
-                {.most_examples = static_cast<int>(kExamples),
-                 .order = c.order,
-                 .exchange = c.kind,
-                 .shard_optimizer = c.shard,
-                 .smallest_group = c.group});
+  Runner runner(
+      crew,
+      data_parallel(
+          program::compile_training(c.model, {.rule = arithmetic::sgd_with_momentum(c.momentum).kind}),
+          {.ranks = c.devices, .exchange = c.kind, .shard_optimizer = c.shard, .smallest_bucket = c.group}),
+      {.most_examples = static_cast<int>(kExamples), .order = c.order});
   const Examples examples(c.random);
   Weights weights = reference::initial_parameters(c.model, seed), velocity;
   for (const std::vector<float>& tensor : weights) velocity.emplace_back(tensor.size(), 0.0f);

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kSmallShare = 256;  // small parameters are at most one number in this many
 
 // Steps until a part has its turn again. Many devices share cores, so that their looks add up.
-std::int64_t turns(int devices) { return Replicas::kParts * std::max(1, devices / 4); }
+std::int64_t turns(int ranks) { return Replicas::kParts * std::max(1, ranks / 4); }
 
 std::vector<std::size_t> sizes_of_parameters(const program::Program& program) {
   std::vector<std::size_t> sizes;
@@ -27,6 +27,20 @@ std::size_t sum(std::span<const std::size_t> sizes) {
 std::vector<std::size_t> without(std::vector<std::size_t> sizes, std::span<const std::size_t> parameters) {
   for (const std::size_t p : parameters) sizes[p] = 0;
   return sizes;
+}
+
+// A step looks at each parameter in one part at most.
+constexpr std::size_t kNumbersOfAPart = 3;
+std::size_t place_of_record(std::size_t parameters, std::size_t parameter) {
+  return kNumbersOfAPart * parameters + 2 * parameter;
+}
+
+void put(const Hash128& hash, std::span<std::int64_t> counts) {
+  counts[0] = std::bit_cast<std::int64_t>(hash.high);
+  counts[1] = std::bit_cast<std::int64_t>(hash.low);
+}
+Hash128 hash_at(std::span<const std::int64_t> counts) {
+  return {std::bit_cast<std::uint64_t>(counts[0]), std::bit_cast<std::uint64_t>(counts[1])};
 }
 
 // No early end and no call: the compiler makes vectors of it.
@@ -83,24 +97,22 @@ Replicas::Replicas(const program::Program& program, const Options& options)
       ids_(program.parameters),
       sizes_(sizes_of_parameters(program)),
       small_(small_parameters(sizes_, std::max(kAlways, sum(sizes_) / kSmallShare))),
-      large_(without(sizes_, small_)),
-      looks_(static_cast<std::size_t>(options.devices)),
-      recorded_(options.record ? ids_.size() : 0) {}
+      large_(without(sizes_, small_)) {}
 
 void Replicas::plan_step(std::int64_t step) {
   step_ = step;
   records_ = options_.record;
   all_ = options_.background && step % kBackgroundSteps == 0;
   parts_.clear();
-  if (!options_.examine || (options_.background && !all_)) return;
+  if (options_.background && !all_) return;
   if (all_) {
     parts_ = part_of_parameters(sizes_, 0, 1);
     return;
   }
   for (const std::size_t p : small_) parts_.push_back({p, 0, sizes_[p]});
   const std::vector<ParameterPart> large =
-      part_of_parameters(large_, static_cast<std::size_t>(step % turns(options_.devices)),
-                         static_cast<std::size_t>(turns(options_.devices)));
+      part_of_parameters(large_, static_cast<std::size_t>(step % turns(options_.ranks)),
+                         static_cast<std::size_t>(turns(options_.ranks)));
   parts_.insert(parts_.end(), large.begin(), large.end());
 }
 
@@ -111,31 +123,42 @@ void Replicas::plan_all(std::int64_t step) {
   parts_ = part_of_parameters(sizes_, 0, 1);
 }
 
-void Replicas::look(int device, const device::Executable& executable) {
-  std::vector<PartLook>& looks = looks_[static_cast<std::size_t>(device)];
-  looks.clear();
+void Replicas::look(int rank, const device::Executable& executable, std::span<std::int64_t> counts) const {
+  std::size_t at = 0;
   for (const ParameterPart& part : parts_) {
     const std::span<const float> numbers =
         executable.parameter(ids_[part.parameter]).subspan(part.first, part.count);
-    looks.push_back({hash128(std::as_bytes(numbers)), all_finite(numbers)});
+    put(hash128(std::as_bytes(numbers)), counts.subspan(at));
+    counts[at + 2] = all_finite(numbers) ? 1 : 0;
+    at += kNumbersOfAPart;
   }
   if (!records_) return;
-  for (auto p = static_cast<std::size_t>(device); p < ids_.size(); p += looks_.size())
-    recorded_[p] = hash128(std::as_bytes(executable.parameter(ids_[p])));
+  for (auto p = static_cast<std::size_t>(rank); p < ids_.size();
+       p += static_cast<std::size_t>(options_.ranks))
+    put(hash128(std::as_bytes(executable.parameter(ids_[p]))),
+        counts.subspan(place_of_record(ids_.size(), p)));
 }
 
-std::optional<ReplicaFinding> Replicas::verdict() {
-  std::vector<Hash128> hashes(looks_.size());
+std::vector<Hash128> Replicas::recorded(std::span<const std::span<const std::int64_t>> looks) const {
+  std::vector<Hash128> hashes;
+  for (std::size_t p = 0; records_ && p < ids_.size(); ++p)
+    hashes.push_back(hash_at(looks[p % looks.size()].subspan(place_of_record(ids_.size(), p))));
+  return hashes;
+}
+
+std::optional<ReplicaFinding> Replicas::verdict(std::span<const std::span<const std::int64_t>> looks) {
+  std::vector<Hash128> hashes(looks.size());
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     bool any_finite = false;
-    for (std::size_t d = 0; d < looks_.size(); ++d) {
-      hashes[d] = looks_[d][i].hash;
-      any_finite = any_finite || looks_[d][i].finite;
+    for (std::size_t rank = 0; rank < looks.size(); ++rank) {
+      const std::span<const std::int64_t> look = looks[rank].subspan(i * kNumbersOfAPart);
+      hashes[rank] = hash_at(look);
+      any_finite = any_finite || look[2] != 0;
     }
     ReplicaFinding finding{.parameter = parts_[i].parameter, .step = step_, .well_after = well_after(i)};
     if (!any_finite) {  // before their bits are compared: those of a NaN are outside the law
       finding.kind = ReplicaFinding::Kind::not_finite;
-      finding.devices.resize(looks_.size());
+      finding.devices.resize(looks.size());
       std::iota(finding.devices.begin(), finding.devices.end(), 0);
       return finding;
     }
@@ -149,7 +172,7 @@ std::optional<ReplicaFinding> Replicas::verdict() {
 // In a step, small parameters had their last turn in the step before, and a part of the others
 // in the last round.
 std::int64_t Replicas::well_after(std::size_t part) const {
-  const std::int64_t last_turn = part < small_.size() ? step_ - 1 : step_ - turns(options_.devices);
+  const std::int64_t last_turn = part < small_.size() ? step_ - 1 : step_ - turns(options_.ranks);
   return !all_ && last_turn > begun_after_ ? std::max(well_after_, last_turn) : well_after_;
 }
 

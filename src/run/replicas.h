@@ -1,6 +1,6 @@
-// Are the replicas of a training still equal, and still finite? After every step each device looks at a part
-// of its parameters, on its own thread and where they lie, and the parts' hashes are compared. A look at
-// everything takes the same way.
+// Are the replicas of a training still equal, and still finite? After every step each rank looks at a part
+// of its parameters, on its own thread and where they lie, and sends the parts' hashes to the first rank,
+// which compares them. A look at everything takes the same way.
 //
 // Small parameters are looked at in every step: they are mostly biases, which begin at zero and grow, and a
 // number that grows can lose a wrong last bit to rounding before its part has its turn. Of the others each
@@ -45,12 +45,6 @@ struct ReplicaFinding {
   std::int64_t well_after = 0;  // the last step after which this part is known to have been well
 };
 
-// What a device saw in a part.
-struct PartLook {
-  Hash128 hash = {};
-  bool finite = true;
-};
-
 // Who is outvoted: see ReplicaFinding::devices. Empty if all are equal.
 std::vector<int> outvoted(std::span<const Hash128> hashes);
 
@@ -63,9 +57,8 @@ class Replicas {
   static constexpr std::int64_t kBackgroundSteps = 128;
 
   struct Options {
-    int devices = 1;
-    bool examine = true;      // look at a part after every step
-    bool record = false;      // hash every parameter after every step, the tensors dealt over the devices
+    int ranks = 1;
+    bool record = false;      // hash every parameter after every step, the tensors dealt over the ranks
     bool background = false;  // one of the devices works in the background
   };
   Replicas(const program::Program& program, const Options& options);
@@ -77,14 +70,17 @@ class Replicas {
   void plan_step(std::int64_t step);
   void plan_all(std::int64_t step);
 
-  // On the device's own thread. Devices may do so at the same time.
-  void look(int device, const device::Executable& executable);
+  // Writes to `counts` what the rank sees: of each part the hash in two numbers, and whether it is finite;
+  // then, with `record`, the hash of each parameter whose index mod ranks is the rank. On the device's own
+  // thread. Ranks may do so at the same time.
+  void look(int rank, const device::Executable& executable, std::span<std::int64_t> counts) const;
 
-  // What all of them saw, when all of them have looked.
-  std::optional<ReplicaFinding> verdict();
+  // From what all ranks wrote, by rank: what is wrong, if anything.
+  std::optional<ReplicaFinding> verdict(std::span<const std::span<const std::int64_t>> looks);
 
-  // The hash of each parameter, from the replica of device `parameter mod devices`; empty without `record`.
-  const std::vector<Hash128>& recorded() const { return recorded_; }
+  // From the same: the hash of each parameter, from the replica of rank `parameter mod ranks`; empty without
+  // `record`.
+  std::vector<Hash128> recorded(std::span<const std::span<const std::int64_t>> looks) const;
 
  private:
   std::int64_t well_after(std::size_t part) const;
@@ -98,8 +94,6 @@ class Replicas {
   bool all_ = false, records_ = false;
   std::int64_t step_ = 0;
   std::int64_t begun_after_ = 0, well_after_ = 0;
-  std::vector<std::vector<PartLook>> looks_;  // by device, then part
-  std::vector<Hash128> recorded_;
 };
 
 }  // namespace lockstep::run

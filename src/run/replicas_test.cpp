@@ -75,7 +75,8 @@ model::Model small_model() {
 struct Trial {
   explicit Trial(int devices, const std::optional<device::Drill>& drill = {})
       : crew(make_devices(devices, drill), {.share_cores = true}),
-        runner(crew, program::compile_training(small_model()), {.most_examples = kBatch}) {
+        runner(crew, data_parallel(program::compile_training(small_model()), plan_for(crew)),
+               {.most_examples = kBatch}) {
     for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(i * 37 % 251);
     for (std::uint32_t i = 0; i < kBatch; ++i) {
       order.push_back(i);

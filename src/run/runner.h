@@ -1,4 +1,4 @@
-// Runs a program step by step on the devices of a crew. It executes the lists and nothing else.
+// Runs programs step by step on the devices of a crew. It executes their lists and nothing else.
 #pragma once
 #include <functional>
 #include <map>
@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "program/data_parallel.h"
 #include "run/crew.h"
 #include "run/replicas.h"
 #include "run/state.h"
@@ -18,44 +19,51 @@ struct StepResult {
   float loss = 0;                         // mean over the minibatch
   std::vector<std::int64_t> seen, right;  // by class
   std::vector<Hash128> hashes;            // of the parameters after the step, if they are recorded
-  std::vector<DeviceTimes> devices;       // by device
-  std::vector<int> packs;                 // that each device computed
+  std::vector<DeviceTimes> devices;       // by device of the crew
+  std::vector<int> packs;                 // that each rank computed
   std::optional<ReplicaFinding> finding;  // in the part of the replicas that was looked at after the step
 };
+
+// The programs of all ranks, by rank, for a step of `packs` packs. Pure.
+struct Programs {
+  std::function<std::vector<program::Program>(int packs)> make;
+  // The most packs that a rank gets of any step of up to `packs` packs.
+  std::function<int(int rank, int packs)> most_packs = [](int /*rank*/, int packs) { return packs; };
+};
+
+// A step of program/compile.h by data parallelism.
+Programs data_parallel(program::Program step, program::DataPlan plan);
+
+// Of all ranks of the crew, with what its cores are best at.
+program::DataPlan plan_for(const Crew& crew, program::DataPlan plan = {});
+
+class Runner;
 
 struct RunnerOptions {
   int most_examples = 256;
   int last_examples = 0;  // of a smaller minibatch that is going to come, too; 0: there is none
   device::Order order = device::Order::pack;
-  const program::exchange::Kind* exchange = nullptr;  // null: the best
-  bool shard_optimizer = false;  // the programs must be compiled so, with the same exchange
-  bool record = false;           // hash every parameter after each step, the tensors dealt over the devices
-  // Elements of the sums whose exchange starts together. 0: what the crew's cores are best at.
-  std::size_t smallest_group = 0;
-  bool trace = false;  // keep what every device did and when
+  bool record = false;  // hash every parameter after each step, the tensors dealt over the ranks
+  bool trace = false;   // keep what every device did and when
   double of_free_memory = device::LoadOptions{}.of_free_memory;
-  bool numbered = true;             // steps are those of a training; messages name them
-  std::vector<double> shares = {};  // packs go to devices in these proportions; empty: equal shares
-
-  // Makes the lists of all devices.
-  std::function<std::vector<program::exchange::List>(const program::exchange::Setting&,
-                                                     std::span<const program::exchange::Shard>)>
-      emit = program::exchange::emit;
+  bool numbered = true;  // steps are those of a training; messages name them
+  // Not null: works with the parameters of this runner of the same crew and model, which outlives it.
+  const Runner* parameters_of = nullptr;
 };
 
 class Runner {
  public:
-  // One program a device, equal but for the parts of an optimizer they own. Requires: crew outlives it.
-  Runner(Crew& crew, std::vector<program::Program> programs, const RunnerOptions& options);
-  // The same program on every device.
-  Runner(Crew& crew, const program::Program& program, const RunnerOptions& options);
+  // Requires: crew outlives it.
+  Runner(Crew& crew, Programs programs, const RunnerOptions& options);
   // On one device, with a crew of its own.
-  Runner(device::Device& device, const program::Program& program, const RunnerOptions& options,
+  Runner(device::Device& device, Programs programs, const RunnerOptions& options,
          const Crew::Options& crew = {});
 
   ~Runner();
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
+
+  // Devices are those of the crew, counted from its first rank.
 
   // The parameters, to every device. The states of the update rule stay what they are: +0 at first.
   void upload(const Weights& weights);
@@ -69,15 +77,19 @@ class Runner {
   // The first device that has this element of a tensor of the state.
   int holder(std::size_t tensor, std::size_t element) const;
 
-  StepResult step(const device::StepInput& input);
+  // `prepared`: the parameters are those of the step before, which prepared them.
+  enum class Parameters { changed, prepared };
+  StepResult step(const device::StepInput& input, Parameters parameters = Parameters::changed);
 
   // The next step is the one after so many, in messages and traces. Requires: the replicas are equal.
   void continue_after(std::int64_t steps);
 
-  // Looks at all parameters of all devices, as they are after the last step that was finite.
+  // Looks at all parameters of all ranks, as they are after the last step that was finite. The crew that has
+  // the first rank gets the finding.
   std::optional<ReplicaFinding> examine_replicas();
 
-  const program::Program& program() const { return programs_[0]; }
+  // Of the crew's first device, for the largest minibatch.
+  const program::Program& program() const { return program_of(0); }
   Crew& crew() { return *crew_; }
   device::Executable& executable(int device = 0);
   std::vector<DeviceTrace> traces() const;
@@ -85,25 +97,36 @@ class Runner {
  private:
   struct Worker;
 
-  Runner(std::unique_ptr<Crew> own, Crew* crew, std::vector<program::Program> programs,
-         const RunnerOptions& options);
+  // The programs of all ranks, and the number that the crew's devices know theirs by.
+  struct Set {
+    std::vector<program::Program> programs;
+    int number = 0;
+  };
+
+  Runner(std::unique_ptr<Crew> own, Crew* crew, Programs programs, const RunnerOptions& options);
+  const program::Program& program_of(int device) const { return program_of(sets_.rbegin()->second, device); }
+  const program::Program& program_of(const Set& set, int device) const {
+    const int rank = crew_->first_rank() + device;
+    return set.programs[static_cast<std::size_t>(rank)];
+  }
   // The numbers of a tensor that a device has.
   template <class Numbers>
   auto held_by(int device, std::size_t tensor, Numbers& numbers) const;
-  std::vector<arithmetic::PackRange> shares_of(int packs) const;
-  std::vector<program::exchange::List> make_lists(int packs) const;
-  std::size_t most_inbox_floats(int device) const;
-  const std::vector<program::exchange::List>& lists_for(int packs);
-  void run_step(int device, const device::StepInput& input, const program::exchange::List& list);
+  std::vector<program::Program> make_programs(int packs) const;
+  const Set& set_for(int packs);
+  void add(Set& set);
+  void run_lists(int device, const Set& set, const device::StepInput& input, Parameters parameters);
+  void run_host(int device, const program::Segment& segment, program::Purpose purpose);
+  std::vector<std::span<const std::int64_t>> looks() const;
 
   const RunnerOptions options_;
   const std::unique_ptr<Crew> own_crew_;  // of the one-device constructor
   Crew* const crew_;
-  const std::vector<program::Program> programs_;
-  const std::vector<program::exchange::Shard> shards_;
-  std::map<int, std::vector<program::exchange::List>> lists_;  // by packs
+  const Programs make_;
+  std::map<int, Set> sets_;  // by packs
+  std::optional<Set> examination_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::unique_ptr<Replicas> replicas_;
+  std::unique_ptr<Replicas> replicas_;  // of a training
   std::int64_t steps_ = 0;
   std::int64_t kept_steps_ = 0;  // but for a last one that was not finite
 };

@@ -1,15 +1,14 @@
 #include "runs/kept_rows.h"
 
 #include <charconv>
-#include <limits>
 #include <optional>
-#include <vector>
+#include <span>
 
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
 #include "base/error.h"
-#include "base/file_reader.h"
+#include "base/input_file.h"
 
 namespace lockstep::runs {
 namespace {
@@ -33,23 +32,39 @@ bool is_there(const std::filesystem::path& file) {
   return std::filesystem::exists(std::filesystem::symlink_status(file, ignored));
 }
 
-std::string text_of(const std::filesystem::path& file) {
-  const std::vector<std::byte> bytes = read_raw_file(file, std::numeric_limits<std::size_t>::max());
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+constexpr std::size_t kMostRowBytes = 16 << 20;  // the hashes of half a million tensors
+constexpr std::size_t kBlockBytes = 1 << 20;     // that are read at once
+
+// Appends the next bytes of the file; fewer than a block at its end.
+std::size_t append_block(std::string& text, InputFile& file) {
+  const std::size_t before = text.size();
+  text.resize(before + kBlockBytes);
+  const std::size_t read = file.read(std::as_writable_bytes(std::span(text).subspan(before)));
+  text.resize(before + read);
+  return read;
 }
 
 }  // namespace
 
 KeptRows leading_rows(const std::filesystem::path& file, const std::function<bool(std::string_view)>& keep) {
   if (!is_there(file)) return {};
-  std::string text = text_of(file);
+  InputFile input(file);
+  std::string text;
   std::size_t kept = 0;
-  for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', kept)) {
-    const std::string_view row = std::string_view(text).substr(kept, end - kept);
-    if (row.find('\0') != std::string_view::npos || !keep(row)) break;
-    kept = end + 1;
+  const auto keep_rows = [&] {
+    for (std::size_t end = text.find('\n', kept); end != std::string::npos; end = text.find('\n', kept)) {
+      const std::string_view row = std::string_view(text).substr(kept, end - kept);
+      if (row.find('\0') != std::string_view::npos || !keep(row)) return false;
+      kept = end + 1;
+    }
+    return text.size() - kept <= kMostRowBytes;
+  };
+  bool at_end = false, all_kept = true;
+  while (!at_end && all_kept) {
+    at_end = append_block(text, input) < kBlockBytes;
+    all_kept = keep_rows();
   }
-  const bool all = kept > 0 && kept == text.size();
+  const bool all = at_end && kept > 0 && kept == text.size();
   text.resize(kept);
   return {std::move(text), all};
 }

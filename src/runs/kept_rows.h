@@ -15,8 +15,9 @@ struct KeptRows {
 };
 
 // The leading rows of `file` that `keep` wants; none of a file that is not there. A last line without its end
-// is no row, nor is one with a zero byte, which some file systems leave after a loss of power.
-// Throws Error(data) if the file cannot be read.
+// is no row, nor is one with a zero byte, which some file systems leave after a loss of power, nor one of
+// more than 16 MiB. What follows the first row that is not kept is not read, so the memory that this takes is
+// the kept rows' and one row's. Throws Error(data) if the file cannot be read.
 KeptRows leading_rows(const std::filesystem::path& file,
                       const std::function<bool(std::string_view row)>& keep);
 

@@ -51,6 +51,8 @@ std::string bring_metrics(const train::TrainState& state, const fs::path& file) 
   const KeptRows kept = leading_rows(file, [&](std::string_view row) {
     const std::optional<MetricRow> found = metric_of(row);
     if (!found || found->step > state.step || found->epoch > epochs) return false;
+    const bool follows = found->step > last.step || found->epoch > last.epoch;
+    if (!follows) return false;
     last = {std::max(last.step, found->step), std::max(last.epoch, found->epoch)};
     return true;
   });

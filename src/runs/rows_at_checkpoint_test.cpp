@@ -194,6 +194,22 @@ TEST_F(RowsAtCheckpointTest, ZeroesThatALossOfPowerLeftAreNoRows) {
   expect(texts_after(6));
 }
 
+// More than any memory holds; only the rows take room on the disk.
+TEST_F(RowsAtCheckpointTest, WhatFollowsTheRowsIsNotRead) {
+  write(texts_after(6));
+  for (const char* name : {"results.csv", "metrics.jsonl", "hashes.csv"})
+    fs::resize_file(run_ / name, std::uintmax_t{1} << 42);
+  EXPECT_EQ(bring(6), "");
+  expect(texts_after(6));
+}
+
+TEST_F(RowsAtCheckpointTest, RowsThatComeAgainAreNotKept) {
+  const Texts whole = texts_after(6);
+  write({whole.results + whole.results, whole.metrics + whole.metrics, whole.hashes + whole.hashes});
+  EXPECT_EQ(bring(6), "");
+  expect(whole);
+}
+
 TEST_F(RowsAtCheckpointTest, AllThatIsMissingIsOneLine) {
   write({});
   EXPECT_EQ(bring(4),

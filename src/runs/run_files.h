@@ -18,8 +18,8 @@ constexpr const char* kRunsDirectory = "runs";
 struct RunFilesOptions {
   std::optional<std::filesystem::path> out = {};  // make this one, else the next free runs/MODEL-N
   bool record = true;                             // keep hashes.csv
-  // Others who are told, beside the files. They live as long as RunFiles, and are told of the epochs before
-  // the run was taken up again as if they had been there.
+  // Further observers, beside the files. They live as long as RunFiles. In a run that is taken up again they
+  // are told of its earlier epochs first.
   std::vector<train::Observer*> drawings = {};
 };
 

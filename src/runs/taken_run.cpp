@@ -15,6 +15,11 @@ void expect_epochs_left(const TakenRun& taken, int epochs, std::string_view opti
   if (epochs < begun)
     throw Error(Fault::usage, "{}: {} has begun {} epochs, found {}", option, taken.run.string(), begun,
                 epochs);
+  const store::JobConfig& job = checkpoint.config.job;
+  if (job.schedule.kind == arithmetic::ScheduleKind::cosine && epochs != job.epochs)
+    throw Error(Fault::usage,
+                "{}: the schedule cosine of {} ends with epoch {}, found {}; leave {} as it was", option,
+                taken.run.string(), job.epochs, epochs, option);
 }
 
 }  // namespace lockstep::runs

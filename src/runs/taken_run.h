@@ -18,7 +18,8 @@ struct TakenRun {
 // is no run or none of its checkpoints verifies.
 TakenRun take_up(const std::filesystem::path& run, const store::TensorsOf& tensors_of);
 
-// Throws Error(usage) that begins with `option` if the run has begun more epochs than that.
+// Throws Error(usage) that begins with `option` if the run has begun more epochs than that, or if its
+// schedule was made for another number of epochs: the steps it has done would have had other learning rates.
 void expect_epochs_left(const TakenRun& taken, int epochs, std::string_view option);
 
 }  // namespace lockstep::runs

@@ -1,5 +1,6 @@
-// Where a run stands, so that it can go on from there with the same bits: one logical state, whatever devices
-// held it. A safetensors file: the tensors by name, all else as text in its metadata, every bit under a hash.
+// Where a run stands, so that it can go on from there with the same bits: one logical state, the same for
+// all devices. A safetensors file: the tensors by name, all else as text in its metadata, every bit under a
+// hash.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -28,8 +29,8 @@ struct Checkpoint {
 };
 
 // Writes RUN/checkpoints/step-00000235.safetensors, atomically, and replaces one of the same step. Once it is
-// safe on disk, those of earlier steps go but for the one next below. Those of later steps stay. Throws
-// Error(ours) naming the path; the others stay then.
+// safe on disk, checkpoints of earlier steps are removed, except the newest of them. Checkpoints of later
+// steps stay. Throws Error(ours) naming the path; nothing is removed then.
 void write_checkpoint(const std::filesystem::path& run, const Checkpoint& checkpoint);
 
 // What a job's checkpoint holds.
@@ -56,9 +57,9 @@ struct FoundCheckpoint {
 // the run, and why each was refused.
 FoundCheckpoint read_newest_checkpoint(const std::filesystem::path& run, const TensorsOf& tensors_of);
 
-// Gives each of them a name that no checkpoint has, so that none is read or replaced again and none is lost:
-// step-00000235.safetensors.damaged. Returns the new names. Requires: the run is locked. Throws Error(ours)
-// naming the file.
+// Gives each of these files a name that no checkpoint has, so that none is read or replaced again and none is
+// lost: step-00000235.safetensors.damaged. Returns the new names. Requires: the run is locked. Throws
+// Error(ours) naming the file.
 std::vector<std::filesystem::path> set_aside(const std::vector<SkippedCheckpoint>& skipped);
 
 // The header is judged before the values are read: its words by checkpoint_rules.h, its tensors by the job.

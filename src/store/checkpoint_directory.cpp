@@ -37,7 +37,7 @@ using Files = std::map<std::int64_t, fs::path, std::greater<>>;  // newest first
 enum class Purpose { reading, writing };
 
 // Directories, pipes and devices are not ours, whatever their name. Where the system does not tell what a
-// name of ours is, it may be a checkpoint: who writes leaves it alone, who reads gets CannotRead.
+// name of ours is, it may be a checkpoint: a writer leaves it alone, a reader gets CannotRead.
 bool is_file(const fs::directory_entry& entry, Purpose purpose) {
   std::error_code error;
   const bool regular = entry.is_regular_file(error);

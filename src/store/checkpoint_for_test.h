@@ -8,7 +8,9 @@ namespace lockstep::store {
 
 // Requires: 7 steps at least. Two epochs are finished, which takes an even number of them.
 inline Checkpoint checkpoint_for_test(std::int64_t step = 235) {
-  return {.config = {.job = {.model = "mlp", .seed = ~std::uint64_t{0}, .momentum = 0.9f},
+  return {.config = {.job = {.model = "mlp",
+                             .seed = ~std::uint64_t{0},
+                             .optimizer = arithmetic::sgd_with_momentum(0.9f)},
                      .machine = {.data_directory = "/a \"b\"\n"}},
           .step = step,
           .epoch = 3,

@@ -112,7 +112,7 @@ TEST(Checkpoint, TheRuleForConvolutionsComesBack) {
 
 TEST(Checkpoint, ParametersAloneComeBack) {
   Checkpoint checkpoint = checkpoint_for_test();
-  checkpoint.config.job.momentum = 0;
+  checkpoint.config.job.optimizer = {};
   checkpoint.tensors.resize(2);
   checkpoint.epochs.clear();
   checkpoint.epoch = 1;

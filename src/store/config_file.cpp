@@ -59,6 +59,35 @@ std::string seed_text(std::uint64_t seed) {
   return seed <= std::uint64_t{std::numeric_limits<std::int64_t>::max()} ? digits : toml_string(digits);
 }
 
+std::string optimizer_text(const arithmetic::Optimizer& optimizer) {
+  const arithmetic::UpdateRule& rule = arithmetic::update_rule(optimizer.kind);
+  std::string text;
+  if (arithmetic::request_for(optimizer).kind) text += fmt::format("optimizer = \"{}\"\n", rule.name);
+  if (optimizer.weight_decay != 0 || rule.usual_decay != 0)
+    text += fmt::format("weight_decay = {}\n", exact(optimizer.weight_decay));
+  if (rule.takes_betas)
+    text += fmt::format("beta1 = {}\nbeta2 = {}\neps = {}\n", exact(optimizer.beta1), exact(optimizer.beta2),
+                        exact(optimizer.eps));
+  return text;
+}
+
+std::string schedule_text(const arithmetic::Schedule& schedule) {
+  std::string text;
+  switch (schedule.kind) {
+    case arithmetic::ScheduleKind::constant:
+      break;
+    case arithmetic::ScheduleKind::step:
+      text = fmt::format("schedule = \"step\"\nstep_epochs = {}\nstep_factor = {}\n", schedule.step_epochs,
+                         exact(schedule.step_factor));
+      break;
+    case arithmetic::ScheduleKind::cosine:
+      text = fmt::format("schedule = \"cosine\"\nlr_min = {}\n", exact(schedule.lr_min));
+      break;
+  }
+  if (schedule.warmup != 0) text += fmt::format("warmup = {}\n", schedule.warmup);
+  return text;
+}
+
 std::string job_text(const JobConfig& job) {
   return fmt::format(
       "[job]\n"
@@ -70,14 +99,17 @@ std::string job_text(const JobConfig& job) {
       "batch = {}\n"
       "lr = {}\n"
       "momentum = {}\n"
+      "{}"
+      "{}"
       "epochs = {}\n"
       "convolution = {}\n"
       "law = {}\n"
       "load = {}\n",
       toml_string(job.model), job.layers.empty() ? "" : fmt::format("layers = {}\n", toml_string(job.layers)),
       toml_string(job.data), toml_string(to_text(job.data_sizes)), seed_text(job.seed), job.batch,
-      exact(job.lr), exact(job.momentum), job.epochs, toml_string(arithmetic::name_of(job.convolution)),
-      job.law, toml_string(job.load));
+      exact(job.lr), exact(job.optimizer.momentum), optimizer_text(job.optimizer),
+      schedule_text(job.schedule), job.epochs, toml_string(arithmetic::name_of(job.convolution)), job.law,
+      toml_string(job.load));
 }
 
 std::string machine_text(const MachineConfig& machine) {

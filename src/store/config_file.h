@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "arithmetic/algorithm.h"
+#include "arithmetic/optimizer.h"
+#include "arithmetic/schedule.h"
 #include "base/hash.h"
 #include "store/data_sizes.h"
 
@@ -19,7 +21,8 @@ struct JobConfig {
   std::uint64_t seed = 0;
   int batch = 256;
   float lr = 0.2f;
-  float momentum = 0;  // from 0 to below 1
+  arithmetic::Optimizer optimizer = {};
+  arithmetic::Schedule schedule = {};
   int epochs = 10;
   arithmetic::ConvolutionRule convolution = arithmetic::kUsualConvolution;
   int law = 1;
@@ -48,13 +51,14 @@ struct RunConfig {
   bool operator==(const RunConfig&) const = default;
 };
 
-// Every key, always in the same order; equal configs give equal text and parse_config() gives the config
-// back. Requires: strings are UTF-8.
+// The keys are always in the same order; equal configs give equal text and parse_config() gives the config
+// back. Of optimizer and schedule only what says more than the keys lr and momentum has a key: the text of a
+// job of plain SGD, with or without momentum, is that of older versions. Requires: strings are UTF-8.
 std::string to_toml(const RunConfig& config);
 
-// Keys that are not there keep their defaults, but for job.convolution, which is direct then. `file` is what
-// errors call the text. Throws Error(usage) with line, key, what was expected and the nearest known name:
-// unknown sections and keys, wrong types, numbers out of range.
+// Keys that are not there keep their defaults, but for job.convolution, which is direct then; those of the
+// update depend on the optimizer. `file` is what errors call the text. Throws Error(usage) with line, key,
+// what was expected and the nearest known name: unknown sections and keys, wrong types, numbers out of range.
 RunConfig parse_config(std::string_view text, std::string_view file);
 
 // Over the text of [job] alone: runs of equal job hash give equal bits.

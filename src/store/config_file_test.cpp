@@ -11,6 +11,9 @@ namespace lockstep::store {
 namespace {
 
 using arithmetic::ConvolutionRule;
+using arithmetic::Schedule;
+using arithmetic::ScheduleKind;
+using arithmetic::UpdateKind;
 
 const std::string kHash = "0123456789abcdef0123456789abcdef";
 
@@ -52,7 +55,9 @@ TEST(ConfigFile, EveryFieldComesBack) {
               .seed = 42,
               .batch = 17,
               .lr = 0.1f,
-              .momentum = 0.9f,
+              .optimizer =
+                  {.kind = UpdateKind::adam, .weight_decay = 0.1, .beta1 = 0.8, .beta2 = 0.99, .eps = 1e-7},
+              .schedule = {.kind = ScheduleKind::cosine, .lr_min = 0.001, .warmup = 12},
               .epochs = 3,
               .convolution = ConvolutionRule::fast,
               .law = 2,
@@ -102,8 +107,8 @@ TEST(ConfigFile, FloatsComeBackBitForBit) {
 
 TEST(ConfigFile, MomentumAndTimeoutComeBackBitForBit) {
   for (const float momentum : {0.0f, 0.1f, 0.9f, 7.038531e-26f, 0x1.fffffep-1f, 0x1p-149f}) {
-    const RunConfig config{.job = {.momentum = momentum}};
-    EXPECT_EQ(parse_config(to_toml(config), "c.toml").job.momentum, momentum) << to_toml(config);
+    const RunConfig config{.job = {.optimizer = arithmetic::sgd_with_momentum(momentum)}};
+    EXPECT_EQ(parse_config(to_toml(config), "c.toml").job.optimizer, config.job.optimizer) << to_toml(config);
   }
   for (const double timeout : {0.1, 1.0, 1.0 / 3, 1e300, 5e-324, std::numeric_limits<double>::max()}) {
     const RunConfig config{.machine = {.timeout = timeout}};
@@ -215,6 +220,74 @@ TEST(ConfigFile, TablesTooDeepForTheStackAreRefused) {
             "c.toml:1: unknown section \"a\"; there are job, machine");
 }
 
+std::string job_lines(const JobConfig& job) {
+  const std::string text = to_toml({.job = job});
+  const std::size_t from = text.find("lr = "), end = text.find("epochs = 10");
+  return text.substr(from, end - from);
+}
+
+// A job that older versions know has the text, and so the hash, that they gave it.
+TEST(ConfigFile, OnlyWhatOlderVersionsDidNotKnowHasKeysOfItsOwn) {
+  EXPECT_EQ(job_lines({}), "lr = 0.2\nmomentum = 0.0\n");
+  EXPECT_EQ(job_lines({.optimizer = arithmetic::sgd_with_momentum(0.9f)}), "lr = 0.2\nmomentum = 0.9\n");
+  EXPECT_EQ(job_lines({.optimizer = {.kind = UpdateKind::momentum, .momentum = 0.9f, .weight_decay = 0.01}}),
+            "lr = 0.2\nmomentum = 0.9\nweight_decay = 0.01\n");
+  EXPECT_EQ(job_lines({.optimizer = {.kind = UpdateKind::nesterov, .momentum = 0.9f}}),
+            "lr = 0.2\nmomentum = 0.9\noptimizer = \"nesterov\"\n");
+  EXPECT_EQ(job_lines({.optimizer = {.kind = UpdateKind::adamw}}),
+            "lr = 0.2\nmomentum = 0.0\noptimizer = \"adamw\"\nweight_decay = 0.0\nbeta1 = 0.9\n"
+            "beta2 = 0.999\neps = 1e-08\n");
+  EXPECT_EQ(job_lines({.schedule = {.kind = ScheduleKind::step, .step_epochs = 3, .step_factor = 0.5}}),
+            "lr = 0.2\nmomentum = 0.0\nschedule = \"step\"\nstep_epochs = 3\nstep_factor = 0.5\n");
+  EXPECT_EQ(job_lines({.schedule = {.kind = ScheduleKind::cosine, .warmup = 5}}),
+            "lr = 0.2\nmomentum = 0.0\nschedule = \"cosine\"\nlr_min = 0.0\nwarmup = 5\n");
+}
+
+TEST(ConfigFile, EveryOptimizerAndScheduleComesBack) {
+  for (const arithmetic::UpdateRule& rule : arithmetic::kUpdateRules) {
+    for (const double decay : {0.0, 0.01, 1.0 / 3}) {
+      for (const Schedule& schedule :
+           {Schedule{}, Schedule{.kind = ScheduleKind::step, .step_epochs = 7, .step_factor = 1.0 / 3},
+            Schedule{.kind = ScheduleKind::cosine, .lr_min = 1e-5, .warmup = 100}}) {
+        RunConfig config{
+            .job = {.optimizer = {.kind = rule.kind, .weight_decay = decay}, .schedule = schedule}};
+        if (rule.takes_momentum) config.job.optimizer.momentum = 0.3f;
+        EXPECT_EQ(parse_config(to_toml(config), "c.toml"), config) << to_toml(config);
+      }
+    }
+  }
+}
+
+TEST(ConfigFile, AnOptimizerBringsItsOwnDefaults) {
+  const JobConfig adam = parse_config("[job]\noptimizer = 'adamw'", "c.toml").job;
+  EXPECT_EQ(adam.optimizer, (arithmetic::Optimizer{.kind = UpdateKind::adamw, .weight_decay = 0.01}));
+  EXPECT_EQ(adam.lr, 0.001f);
+  EXPECT_EQ(parse_config("[job]\noptimizer = 'nesterov'", "c.toml").job.optimizer.momentum, 0.9f);
+  EXPECT_EQ(parse_config("[job]\nlr = 0.5\noptimizer = 'adam'", "c.toml").job.lr, 0.5f);
+}
+
+TEST(ConfigFile, AnOptimizerOrScheduleThatCannotBeIsRefusedWithItsLine) {
+  EXPECT_EQ(refusal("[job]\noptimizer = 'adem'"),
+            "c.toml:2: job.optimizer: expected \"sgd\" or \"momentum\" or \"nesterov\" or \"adam\" or "
+            "\"adamw\", found \"adem\"; did you mean 'adam'?");
+  EXPECT_EQ(refusal("[job]\nschedule = 'cosin'"),
+            "c.toml:2: job.schedule: expected \"constant\" or \"step\" or \"cosine\", found \"cosin\"; did "
+            "you mean 'cosine'?");
+  EXPECT_EQ(
+      refusal("[job]\nmomentum = 0.5\noptimizer = 'adam'"),
+      "c.toml:2: job.momentum: the optimizer adam takes none; leave it out or choose momentum or nesterov");
+  EXPECT_EQ(refusal("[job]\noptimizer = 'adam'\n\nbeta2 = 1"),
+            "c.toml:4: job.beta2: expected a number from 0 to below 1, found 1");
+  EXPECT_EQ(refusal("[job]\nweight_decay = -1.5"),
+            "c.toml:2: job.weight_decay: expected a finite number from 0, found -1.5");
+  EXPECT_EQ(
+      refusal("[job]\nschedule = 'step'"),
+      "c.toml: job.step_epochs: the schedule step needs it: how many epochs lie between two drops of the "
+      "rate");
+  EXPECT_EQ(refusal("[job]\nwarmup = -1"),
+            "c.toml:2: job.warmup: expected an integer from 0 to 2147483647, found -1");
+}
+
 TEST(JobHash, DependsOnTheJobAlone) {
   RunConfig config;
   const Hash128 hash = job_hash(config);
@@ -228,9 +301,23 @@ TEST(JobHash, DependsOnTheJobAlone) {
                     .data_directory = "/d"};
   EXPECT_EQ(job_hash(config), hash);
   const RunConfig others[]{
-      {.job = {.model = "mlp"}}, {.job = {.data = kHash}},    {.job = {.seed = 1}},
-      {.job = {.batch = 255}},   {.job = {.lr = 0.3f}},       {.job = {.epochs = 11}},
-      {.job = {.law = 2}},       {.job = {.momentum = 0.9f}}, {.job = {.load = kHash}},
+      {.job = {.model = "mlp"}},
+      {.job = {.data = kHash}},
+      {.job = {.seed = 1}},
+      {.job = {.batch = 255}},
+      {.job = {.lr = 0.3f}},
+      {.job = {.epochs = 11}},
+      {.job = {.law = 2}},
+      {.job = {.load = kHash}},
+      {.job = {.optimizer = arithmetic::sgd_with_momentum(0.9f)}},
+      {.job = {.optimizer = {.kind = UpdateKind::nesterov, .momentum = 0.9f}}},
+      {.job = {.optimizer = {.kind = UpdateKind::adam}}},
+      {.job = {.optimizer = {.kind = UpdateKind::adamw}}},
+      {.job = {.optimizer = {.kind = UpdateKind::adam, .beta1 = 0.8}}},
+      {.job = {.optimizer = {.weight_decay = 0.1}}},
+      {.job = {.schedule = {.kind = ScheduleKind::step, .step_epochs = 2, .step_factor = 0.1}}},
+      {.job = {.schedule = {.kind = ScheduleKind::cosine}}},
+      {.job = {.schedule = {.warmup = 1}}},
   };
   for (const RunConfig& other : others) EXPECT_NE(job_hash(other), hash) << to_toml(other);
   EXPECT_NE(job_hash({.job = {.convolution = ConvolutionRule::fast}}),

@@ -1,16 +1,15 @@
+// The keys of config.toml, and how its text becomes a config.
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstddef>
-#include <limits>
+#include <map>
 
 #include <fmt/format.h>
-#include <toml++/toml.h>
+#include <fmt/ranges.h>
 
-#include "arithmetic/convolution_rule.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "store/config_file.h"
+#include "store/config_value.h"
 
 namespace lockstep::store {
 namespace {
@@ -21,186 +20,86 @@ constexpr std::size_t kMaxTextBytes = 1 << 20;  // a config has a few hundred
 // stack.
 constexpr std::ptrdiff_t kMaxDots = 4096;
 
-// One value and where it stands.
-struct Value {
-  const toml::node& node;
-  std::string_view file;
-  std::string_view key;  // job.lr
-
-  [[noreturn]] void refuse(std::string_view expected, std::string_view found) const {
-    throw Error(Fault::usage, "{}:{}: {}: expected {}, found {}", file, node.source().begin.line, key,
-                expected, found);
-  }
-
-  [[noreturn]] void refuse_type(std::string_view expected) const {
-    refuse(expected, fmt::format("{} {}", node.is_array() || node.is_integer() ? "an" : "a", type_name()));
-  }
-
-  std::string_view type_name() const {
-    switch (node.type()) {
-      case toml::node_type::string:
-        return "string";
-      case toml::node_type::integer:
-        return "integer";
-      case toml::node_type::floating_point:
-        return "fraction";
-      case toml::node_type::boolean:
-        return "truth value";
-      case toml::node_type::array:
-        return "array";
-      case toml::node_type::table:
-        return "table";
-      default:
-        return "date or time";
-    }
-  }
+// A config while it is read. What the keys of the update mean depends on the optimizer and the schedule.
+struct Draft {
+  RunConfig config = {};
+  std::optional<float> lr = {};
+  arithmetic::OptimizerRequest optimizer = {};
+  arithmetic::ScheduleRequest schedule = {};
 };
 
-void read(std::string& into, const Value& value) {
-  const toml::value<std::string>* text = value.node.as_string();
-  if (text == nullptr) value.refuse_type("a string");
-  into = text->get();
-}
-
-void read_hash(std::string& into, const Value& value) {
-  read(into, value);
-  if (!into.empty() && !from_hex(into)) value.refuse("32 hex digits, or nothing", fmt::format("{:?}", into));
-}
-
-void read_data_sizes(DataSizes& into, const Value& value) {
-  std::string text;
-  read(text, value);
-  const std::optional<DataSizes> sizes = data_sizes_in(text);
-  if (!sizes)
-    value.refuse("sizes as \"60000 + 10000 pictures of 1x28x28, 10 classes\", or nothing",
-                 fmt::format("{:?}", text));
-  into = *sizes;
-}
-
-void read_integer(int& into, const Value& value, int least) {
-  const toml::value<std::int64_t>* number = value.node.as_integer();
-  if (number == nullptr) value.refuse_type("an integer");
-  if (number->get() < least || number->get() > std::numeric_limits<int>::max())
-    value.refuse(fmt::format("an integer from {} to {}", least, std::numeric_limits<int>::max()),
-                 fmt::format("{}", number->get()));
-  into = static_cast<int>(number->get());
-}
-
-void read_seed(std::uint64_t& into, const Value& value) {
-  constexpr std::string_view kExpected = "an integer from 0 to 2^64 - 1, from 2^63 on as a string of digits";
-  if (const toml::value<std::int64_t>* number = value.node.as_integer()) {
-    if (number->get() < 0) value.refuse(kExpected, fmt::format("{}", number->get()));
-    into = static_cast<std::uint64_t>(number->get());
-    return;
-  }
-  const toml::value<std::string>* text = value.node.as_string();
-  if (text == nullptr) value.refuse_type(kExpected);
-  const std::string& digits = text->get();
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), into);
-  if (error != std::errc{} || end != digits.data() + digits.size())
-    value.refuse(kExpected, fmt::format("{:?}", digits));
-}
-
-void read_truth(bool& into, const Value& value) {
-  const toml::value<bool>* truth = value.node.as_boolean();
-  if (truth == nullptr) value.refuse_type("true or false");
-  into = truth->get();
-}
-
-double number_of(const Value& value) {
-  if (!value.node.is_number()) value.refuse_type("a number");
-  return value.node.value<double>().value_or(0.0);
-}
-
-void read_rate(float& into, const Value& value) {
-  const double number = number_of(value);
-  into = static_cast<float>(number);
-  if (!(number >= 0) || !std::isfinite(into))
-    value.refuse("a finite number from 0", fmt::format("{}", number));
-}
-
-void read_momentum(float& into, const Value& value) {
-  const double number = number_of(value);
-  into = static_cast<float>(number);
-  if (!(number >= 0) || !(into < 1)) value.refuse("a number from 0 to below 1", fmt::format("{}", number));
-}
-
-void read_seconds(double& into, const Value& value) {
-  into = number_of(value);
-  if (!(into > 0) || !std::isfinite(into))
-    value.refuse("a finite number of seconds above 0", fmt::format("{}", into));
-}
-
-void read_convolution(arithmetic::ConvolutionRule& into, const Value& value) {
+template <auto kNamed, class Kind>
+void read_kind(std::optional<Kind>& into, const ConfigValue& value, const std::vector<std::string>& names) {
   std::string name;
   read(name, value);
-  const std::optional<arithmetic::ConvolutionRule> rule = arithmetic::convolution_rule_named(name);
-  if (!rule)
-    value.refuse(fmt::format("\"{}\"", fmt::join(arithmetic::convolution_rule_names(), "\" or \"")),
-                 fmt::format("{:?}", name));
-  into = *rule;
-}
-
-void read_exchange(std::string& into, const Value& value) {
-  read(into, value);
-  if (into != "sharded" && into != "star") value.refuse("\"sharded\" or \"star\"", fmt::format("{:?}", into));
-}
-
-void read_devices(std::vector<std::string>& into, const Value& value) {
-  const toml::array* list = value.node.as_array();
-  if (list == nullptr) value.refuse_type("an array of strings");
-  if (list->empty()) value.refuse("at least one device", "none");
-  into.clear();
-  for (const toml::node& node : *list) read(into.emplace_back(), Value{node, value.file, value.key});
-}
-
-void read_shares(std::vector<double>& into, const Value& value) {
-  const toml::array* list = value.node.as_array();
-  if (list == nullptr) value.refuse_type("an array of numbers");
-  into.clear();
-  for (const toml::node& node : *list) {
-    const Value each{node, value.file, value.key};
-    into.push_back(number_of(each));
-    if (!(into.back() > 0) || !std::isfinite(into.back()))
-      each.refuse("finite numbers above 0", fmt::format("{}", into.back()));
-  }
+  into = kNamed(name);
+  if (!into)
+    value.refuse(fmt::format("\"{}\"", fmt::join(names, "\" or \"")),
+                 fmt::format("{:?}{}", name, suggestion(name, names)));
 }
 
 struct Field {
   std::string name;
-  void (*read)(RunConfig&, const Value&);
+  void (*read)(Draft&, const ConfigValue&);
 };
 struct Section {
   std::string name;
   std::vector<Field> fields;
 };
 
-std::vector<Section> known_sections() {
-  using C = RunConfig;
-  using V = Value;
-  return {{"job",
-           {{"model", [](C& c, const V& v) { read(c.job.model, v); }},
-            {"layers", [](C& c, const V& v) { read_hash(c.job.layers, v); }},
-            {"data", [](C& c, const V& v) { read_hash(c.job.data, v); }},
-            {"data_sizes", [](C& c, const V& v) { read_data_sizes(c.job.data_sizes, v); }},
-            {"seed", [](C& c, const V& v) { read_seed(c.job.seed, v); }},
-            {"batch", [](C& c, const V& v) { read_integer(c.job.batch, v, 1); }},
-            {"lr", [](C& c, const V& v) { read_rate(c.job.lr, v); }},
-            {"momentum", [](C& c, const V& v) { read_momentum(c.job.momentum, v); }},
-            {"epochs", [](C& c, const V& v) { read_integer(c.job.epochs, v, 0); }},
-            {"convolution", [](C& c, const V& v) { read_convolution(c.job.convolution, v); }},
-            {"law", [](C& c, const V& v) { read_integer(c.job.law, v, 1); }},
-            {"load", [](C& c, const V& v) { read_hash(c.job.load, v); }}}},
-          {"machine",
-           {{"devices", [](C& c, const V& v) { read_devices(c.machine.devices, v); }},
-            {"shares", [](C& c, const V& v) { read_shares(c.machine.shares, v); }},
-            {"threads", [](C& c, const V& v) { read_integer(c.machine.threads, v, 0); }},
-            {"exchange", [](C& c, const V& v) { read_exchange(c.machine.exchange, v); }},
-            {"shard_optimizer", [](C& c, const V& v) { read_truth(c.machine.shard_optimizer, v); }},
-            {"timeout", [](C& c, const V& v) { read_seconds(c.machine.timeout, v); }},
-            {"order", [](C& c, const V& v) { read(c.machine.order, v); }},
-            {"data_directory", [](C& c, const V& v) { read(c.machine.data_directory, v); }}}}};
+std::vector<Field> job_fields() {
+  using D = Draft;
+  using V = ConfigValue;
+  return {{"model", [](D& d, const V& v) { read(d.config.job.model, v); }},
+          {"layers", [](D& d, const V& v) { read_hash(d.config.job.layers, v); }},
+          {"data", [](D& d, const V& v) { read_hash(d.config.job.data, v); }},
+          {"data_sizes", [](D& d, const V& v) { read_data_sizes(d.config.job.data_sizes, v); }},
+          {"seed", [](D& d, const V& v) { read_seed(d.config.job.seed, v); }},
+          {"batch", [](D& d, const V& v) { read_integer(d.config.job.batch, v, 1); }},
+          {"lr", [](D& d, const V& v) { read_rate(d.lr.emplace(), v); }},
+          {"momentum", [](D& d, const V& v) { read_momentum(d.optimizer.momentum, v); }},
+          {"optimizer",
+           [](D& d, const V& v) {
+             read_kind<arithmetic::update_kind_named>(d.optimizer.kind, v, arithmetic::update_kind_names());
+           }},
+          {"weight_decay", [](D& d, const V& v) { read_number(d.optimizer.weight_decay, v); }},
+          {"beta1", [](D& d, const V& v) { read_number(d.optimizer.beta1, v); }},
+          {"beta2", [](D& d, const V& v) { read_number(d.optimizer.beta2, v); }},
+          {"eps", [](D& d, const V& v) { read_number(d.optimizer.eps, v); }},
+          {"schedule",
+           [](D& d, const V& v) {
+             read_kind<arithmetic::schedule_kind_named>(d.schedule.kind, v,
+                                                        arithmetic::schedule_kind_names());
+           }},
+          {"step_epochs", [](D& d, const V& v) { read_integer(d.schedule.step_epochs.emplace(), v, 1); }},
+          {"step_factor", [](D& d, const V& v) { read_number(d.schedule.step_factor, v); }},
+          {"lr_min", [](D& d, const V& v) { read_number(d.schedule.lr_min, v); }},
+          {"warmup",
+           [](D& d, const V& v) {
+             int steps = 0;
+             read_integer(steps, v, 0);
+             d.schedule.warmup = steps;
+           }},
+          {"epochs", [](D& d, const V& v) { read_integer(d.config.job.epochs, v, 0); }},
+          {"convolution", [](D& d, const V& v) { read_convolution(d.config.job.convolution, v); }},
+          {"law", [](D& d, const V& v) { read_integer(d.config.job.law, v, 1); }},
+          {"load", [](D& d, const V& v) { read_hash(d.config.job.load, v); }}};
 }
+
+std::vector<Field> machine_fields() {
+  using D = Draft;
+  using V = ConfigValue;
+  return {{"devices", [](D& d, const V& v) { read_devices(d.config.machine.devices, v); }},
+          {"shares", [](D& d, const V& v) { read_shares(d.config.machine.shares, v); }},
+          {"threads", [](D& d, const V& v) { read_integer(d.config.machine.threads, v, 0); }},
+          {"exchange", [](D& d, const V& v) { read_exchange(d.config.machine.exchange, v); }},
+          {"shard_optimizer", [](D& d, const V& v) { read_truth(d.config.machine.shard_optimizer, v); }},
+          {"timeout", [](D& d, const V& v) { read_seconds(d.config.machine.timeout, v); }},
+          {"order", [](D& d, const V& v) { read(d.config.machine.order, v); }},
+          {"data_directory", [](D& d, const V& v) { read(d.config.machine.data_directory, v); }}};
+}
+
+std::vector<Section> known_sections() { return {{"job", job_fields()}, {"machine", machine_fields()}}; }
 
 // The entry of that name, or the refusal that names the nearest.
 template <class Named>
@@ -236,10 +135,19 @@ toml::table parse_toml(std::string_view text, std::string_view file) {
   }
 }
 
+// The update's keys, now that all of them are read.
+void finish(Draft& draft, const arithmetic::OptionName& name) {
+  JobConfig& job = draft.config.job;
+  job.optimizer = arithmetic::resolve(draft.optimizer, name);
+  job.schedule = arithmetic::resolve(draft.schedule, name);
+  job.lr = draft.lr.value_or(arithmetic::update_rule(job.optimizer.kind).usual_rate);
+}
+
 }  // namespace
 
 RunConfig parse_config(std::string_view text, std::string_view file) {
-  RunConfig config;
+  Draft draft;
+  std::map<std::string, std::int64_t> lines;  // by section and key
   const std::vector<Section> sections = known_sections();
   const toml::table root = parse_toml(text, file);
   for (const auto& [section_key, node] : root) {
@@ -247,15 +155,23 @@ RunConfig parse_config(std::string_view text, std::string_view file) {
     const Section& section = find_known(sections, section_key.str(), "section", place);
     const toml::table* table = node.as_table();
     if (table == nullptr)
-      Value{node, file, section.name}.refuse_type(fmt::format("a section [{}]", section.name));
+      ConfigValue{node, file, section.name}.refuse_type(fmt::format("a section [{}]", section.name));
     for (const auto& [key, value] : *table) {
       const std::string line = fmt::format("{}:{}", file, key.source().begin.line);
       const Field& field =
           find_known(section.fields, key.str(), fmt::format("key in [{}]", section.name), line);
-      field.read(config, {value, file, fmt::format("{}.{}", section.name, field.name)});
+      const std::string name = fmt::format("{}.{}", section.name, field.name);
+      field.read(draft, {value, file, name});
+      lines[name] = key.source().begin.line;
     }
   }
-  return config;
+  finish(draft, [&](std::string_view option) {
+    const std::string key = fmt::format("job.{}", option);
+    const auto line = lines.find(key);
+    return line == lines.end() ? fmt::format("{}: {}", file, key)
+                               : fmt::format("{}:{}: {}", file, line->second, key);
+  });
+  return std::move(draft.config);
 }
 
 }  // namespace lockstep::store

@@ -1,4 +1,4 @@
-// Numbers that no weights have.
+// The check that all numbers of a file are finite.
 #pragma once
 #include <string_view>
 

@@ -17,7 +17,7 @@ void create_given_directory(const std::filesystem::path& path);
 // Error(ours) naming what does not let it, Error(device) for a working directory that is gone.
 void expect_room_for_directory(const std::filesystem::path& path);
 
-// The same, and Error(usage) if there is something already, whatever it is.
+// The same, and Error(usage) if there is a file or directory of that name already.
 void expect_new_directory(const std::filesystem::path& path);
 
 // Keeps other programs from going on with the same run, for as long as it lives.

@@ -110,8 +110,8 @@ TEST_F(RunDirectory, WhetherOneCanBeMadeIsAskedWithoutMakingIt) {
 // Kept where the call can see it: the file systems of a test machine have locks.
 int error_of_flock = 0;  // 0: the system decides
 
-TEST(RunFolder, ALockedRunBelongsToOneProgram) {
-  const fs::path run = fs::path(testing::TempDir()) / "locked-run";
+TEST_F(RunDirectory, ALockedRunBelongsToOneProgram) {
+  const fs::path run = directory_ / "locked-run";
   fs::create_directories(run);
   {
     const RunLock lock(run);
@@ -132,8 +132,8 @@ TEST(RunFolder, ALockedRunBelongsToOneProgram) {
   EXPECT_THROW(RunLock{run}, Error);
 }
 
-TEST(RunFolder, LeftoversOfAKilledProgramGo) {
-  const fs::path run = fs::path(testing::TempDir()) / "killed-run";
+TEST_F(RunDirectory, LeftoversOfAKilledProgramGo) {
+  const fs::path run = directory_ / "killed-run";
   fs::create_directories(run / "checkpoints");
   for (const char* name :
        {"weights.safetensors", "config.toml.tmp-12-0", "checkpoints/step-1.safetensors.tmp-3-4"})
@@ -142,7 +142,6 @@ TEST(RunFolder, LeftoversOfAKilledProgramGo) {
   EXPECT_TRUE(fs::exists(run / "weights.safetensors"));
   EXPECT_FALSE(fs::exists(run / "config.toml.tmp-12-0"));
   EXPECT_FALSE(fs::exists(run / "checkpoints/step-1.safetensors.tmp-3-4"));
-  fs::remove_all(run);
 }
 
 }  // namespace

@@ -28,57 +28,57 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   SafetensorsHeader take() { return std::move(header_); }
 
   bool start_object(std::size_t) override {
-    switch (place_) {
-      case Place::start:
-        return enter(Place::names);
-      case Place::metadata:
-        return enter(Place::metadata_names);
-      case Place::tensor:
-        return enter(Place::field_names);
+    switch (expected_) {
+      case Expected::start:
+        return enter(Expected::names);
+      case Expected::metadata:
+        return enter(Expected::metadata_names);
+      case Expected::tensor:
+        return enter(Expected::field_names);
       default:
         unexpected("an object");
     }
   }
 
   bool key(std::string& key) override {
-    if (place_ == Place::names) {
+    if (expected_ == Expected::names) {
       if (!names_.insert(key).second) refuse_twice("header", key);
-      if (key == kMetadata) return enter(Place::metadata);
+      if (key == kMetadata) return enter(Expected::metadata);
       header_.tensors.push_back({.name = key, .dtype = {}, .shape = {}});
       seen_ = {};
-      return enter(Place::tensor);
+      return enter(Expected::tensor);
     }
-    if (place_ == Place::metadata_names) {
+    if (expected_ == Expected::metadata_names) {
       if (header_.metadata.contains(key)) refuse_twice(kMetadata, key);
       metadata_key_ = key;
-      return enter(Place::metadata_value);
+      return enter(Expected::metadata_value);
     }
-    if (key == "dtype") return enter_field(seen_.dtype, key, Place::dtype);
-    if (key == "shape") return enter_field(seen_.shape, key, Place::shape);
-    if (key == "data_offsets") return enter_field(seen_.offsets, key, Place::offsets);
+    if (key == "dtype") return enter_field(seen_.dtype, key, Expected::dtype);
+    if (key == "shape") return enter_field(seen_.shape, key, Expected::shape);
+    if (key == "data_offsets") return enter_field(seen_.offsets, key, Expected::offsets);
     throw Error(Fault::data, "{}: tensor {:?}: expected dtype, shape and data_offsets, found the key {:?}",
                 file_, tensor().name, key);
   }
 
   bool end_object() override {
-    if (place_ == Place::names) return enter(Place::end);
-    if (place_ == Place::field_names && !(seen_.dtype && seen_.shape && seen_.offsets))
+    if (expected_ == Expected::names) return enter(Expected::end);
+    if (expected_ == Expected::field_names && !(seen_.dtype && seen_.shape && seen_.offsets))
       throw Error(Fault::data, "{}: tensor {:?}: expected dtype, shape and data_offsets, found no {}", file_,
                   tensor().name,
                   !seen_.dtype   ? "dtype"
                   : !seen_.shape ? "shape"
                                  : "data_offsets");
-    return enter(Place::names);
+    return enter(Expected::names);
   }
 
   bool start_array(std::size_t) override {
-    if (place_ == Place::shape) return enter(Place::shape_sizes);
-    if (place_ == Place::offsets) return enter(Place::offset_values);
+    if (expected_ == Expected::shape) return enter(Expected::shape_sizes);
+    if (expected_ == Expected::offsets) return enter(Expected::offset_values);
     unexpected("an array");
   }
 
   bool end_array() override {
-    if (place_ == Place::offset_values) {
+    if (expected_ == Expected::offset_values) {
       if (offsets_.size() != 2)
         throw Error(Fault::data, "{}: tensor {:?}: expected two data_offsets, found {}", file_, tensor().name,
                     offsets_.size());
@@ -86,27 +86,27 @@ class HeaderReader : public nlohmann::json_sax<Json> {
       tensor().end = offsets_[1];
       offsets_.clear();
     }
-    return enter(Place::field_names);
+    return enter(Expected::field_names);
   }
 
   bool number_unsigned(number_unsigned_t value) override {
-    if (place_ == Place::shape_sizes)
+    if (expected_ == Expected::shape_sizes)
       tensor().shape.push_back(value);
-    else if (place_ == Place::offset_values && offsets_.size() <= 2)  // a third is enough to be refused
+    else if (expected_ == Expected::offset_values && offsets_.size() <= 2)  // a third is enough to be refused
       offsets_.push_back(value);
-    else if (place_ != Place::offset_values)
+    else if (expected_ != Expected::offset_values)
       unexpected("a number");
     return true;
   }
 
   bool string(std::string& value) override {
-    if (place_ == Place::metadata_value) {
+    if (expected_ == Expected::metadata_value) {
       header_.metadata.emplace(std::move(metadata_key_), std::move(value));
-      return enter(Place::metadata_names);
+      return enter(Expected::metadata_names);
     }
-    if (place_ != Place::dtype) unexpected("a string");
+    if (expected_ != Expected::dtype) unexpected("a string");
     tensor().dtype = std::move(value);
-    return enter(Place::field_names);
+    return enter(Expected::field_names);
   }
 
   bool number_integer(number_integer_t) override { unexpected("a negative number"); }
@@ -123,7 +123,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   }
 
  private:
-  enum class Place {  // what the next token may be
+  enum class Expected {  // what the next token may be
     start,
     names,
     metadata,
@@ -139,21 +139,21 @@ class HeaderReader : public nlohmann::json_sax<Json> {
     end,
   };
 
-  static std::string_view expected_at(Place place) {
-    switch (place) {
-      case Place::metadata:
+  static std::string_view expected_text(Expected expected) {
+    switch (expected) {
+      case Expected::metadata:
         return "an object of strings as __metadata__";
-      case Place::metadata_value:
+      case Expected::metadata_value:
         return "a string in __metadata__";
-      case Place::tensor:
+      case Expected::tensor:
         return "an object";
-      case Place::dtype:
+      case Expected::dtype:
         return "a string as dtype";
-      case Place::shape:
-      case Place::shape_sizes:
+      case Expected::shape:
+      case Expected::shape_sizes:
         return "an array of whole numbers as shape";
-      case Place::offsets:
-      case Place::offset_values:
+      case Expected::offsets:
+      case Expected::offset_values:
         return "an array of two whole numbers as data_offsets";
       default:
         return "an object";
@@ -161,31 +161,31 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   }
 
   [[noreturn]] void unexpected(std::string_view found) const {
-    const bool in_tensor = place_ >= Place::tensor && place_ <= Place::offset_values;
+    const bool in_tensor = expected_ >= Expected::tensor && expected_ <= Expected::offset_values;
     throw Error(Fault::data, "{}: {}expected {}, found {}", file_,
                 in_tensor ? fmt::format("tensor {:?}: ", header_.tensors.back().name) : "header: ",
-                expected_at(place_), found);
+                expected_text(expected_), found);
   }
 
   [[noreturn]] void refuse_twice(std::string_view where, std::string_view key) const {
     throw Error(Fault::data, "{}: {}: expected every key once, found {:?} twice", file_, where, key);
   }
 
-  bool enter(Place place) {
-    place_ = place;
+  bool enter(Expected next) {
+    expected_ = next;
     return true;
   }
 
-  bool enter_field(bool& seen, std::string_view key, Place place) {
+  bool enter_field(bool& seen, std::string_view key, Expected next) {
     if (std::exchange(seen, true)) refuse_twice(fmt::format("tensor {:?}", tensor().name), key);
-    return enter(place);
+    return enter(next);
   }
 
   TensorEntry& tensor() { return header_.tensors.back(); }
 
   const std::string_view file_;
   SafetensorsHeader header_;
-  Place place_ = Place::start;
+  Expected expected_ = Expected::start;
   std::set<std::string> names_;
   std::string metadata_key_;
   std::vector<std::uint64_t> offsets_;

@@ -1,7 +1,6 @@
 // A tensor file in which no changed bit stays unseen. Its metadata holds a XXH3-128 hash of every tensor's
-// values ("hash:NAME") and one of all that stands in front of the values, but for itself ("hash"). It is
-// taken only in the one form write_tensor_file() gives it, so that there is no byte which may be this or
-// that.
+// values ("hash:NAME") and one of all that stands in front of the values, but for itself ("hash"). The
+// reader takes only the one form that write_tensor_file() gives a file, so that no byte can change unseen.
 #pragma once
 #include <cstddef>
 #include <map>

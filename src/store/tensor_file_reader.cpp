@@ -15,7 +15,7 @@ static_assert(std::endian::native == std::endian::little,
 
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // the format's own limit
 
-// More than the memory it would have to fit in.
+// A file that says it has more is refused: no memory of a host could hold it.
 constexpr std::uint64_t kMaxValueBytes = std::uint64_t{64} << 30;
 
 void check_entry(const TensorEntry& entry, std::uint64_t value_bytes, std::string_view file) {

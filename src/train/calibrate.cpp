@@ -18,10 +18,9 @@ constexpr std::size_t kFewest = 5;
 constexpr std::chrono::duration<double> kLongEnough{0.3};  // five steps of LeNet alone wavered by a third
 constexpr std::size_t kMost = 1000;  // of a device that has to keep on until slower ones are done
 
-// It gives no gradients, so a drill does not take it for a training.
 program::Program program_to_time(const model::Model& model) {
   program::Program program = program::compile_training(model);
-  program.gradients.clear();
+  program.purpose = program::Purpose::timing;
   return program;
 }
 
@@ -58,7 +57,16 @@ struct Trial {
   const program::Program program;
   const Weights weights;
   const run::RunnerOptions options;
+  const program::exchange::Kind* exchange;
 };
+
+// Of a crew of one device.
+run::Crew::Options alone_options(const run::Crew& crew) {
+  run::Crew::Options options = crew.options();
+  options.first_rank = options.ranks = 0;
+  options.connect = nullptr;
+  return options;
+}
 
 // Steps a second of each device on minibatches of its own.
 std::vector<double> speeds_alone(run::Crew& crew, const Trial& trial) {
@@ -67,7 +75,8 @@ std::vector<double> speeds_alone(run::Crew& crew, const Trial& trial) {
   crew.run([&](int d) {
     crew.activity(d).working = false;  // the runner's own crew watches, here and below
     auto& runner = runners[static_cast<std::size_t>(d)];
-    runner = std::make_unique<run::Runner>(crew.device(d), trial.program, trial.options, crew.options());
+    runner = std::make_unique<run::Runner>(crew.device(d), run::data_parallel(trial.program, {}),
+                                           trial.options, alone_options(crew));
     runner->upload(trial.weights);
   });
 
@@ -93,9 +102,10 @@ std::vector<double> speeds_alone(run::Crew& crew, const Trial& trial) {
 
 // Packs a second of each device on its share of common steps; a device without packs keeps its speed.
 std::vector<double> speeds_together(run::Crew& crew, const Trial& trial, const std::vector<double>& alone) {
-  run::RunnerOptions options = trial.options;
-  options.shares = alone;
-  run::Runner runner(crew, trial.program, options);
+  run::Runner runner(
+      crew,
+      run::data_parallel(trial.program, run::plan_for(crew, {.exchange = trial.exchange, .shares = alone})),
+      trial.options);
   runner.upload(trial.weights);
   for (int i = 0; i < kWarmUp; ++i) runner.step(trial.input);
   std::vector<std::vector<double>> busy(alone.size());
@@ -125,8 +135,8 @@ std::vector<double> measure_speeds(run::Crew& crew, const Job& job, const Machin
                     .weights = initial_weights(job.model, job.seed),
                     .options = {.most_examples = static_cast<int>(minibatch.examples.size()),
                                 .order = machine.order,
-                                .exchange = machine.exchange,
-                                .numbered = false}};
+                                .numbered = false},
+                    .exchange = machine.exchange};
   return speeds_together(crew, trial, speeds_alone(crew, trial));
 }
 

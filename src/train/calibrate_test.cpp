@@ -76,12 +76,11 @@ class RestingDevice final : public device::PassingDevice {
  private:
   struct Executable final : device::PassingExecutable {
     using PassingExecutable::PassingExecutable;
-    bool run(std::size_t segment, const device::StepInput& input, device::Watcher& watcher) override {
+    void run(std::size_t segment, const device::StepInput& input, device::Watcher& watcher) override {
       const auto begin = std::chrono::steady_clock::now();
-      const bool finished = PassingExecutable::run(segment, input, watcher);
+      PassingExecutable::run(segment, input, watcher);
       std::this_thread::sleep_for(std::chrono::milliseconds(20) +
                                   9 * (std::chrono::steady_clock::now() - begin));
-      return finished;
     }
   };
 

@@ -66,13 +66,13 @@ store::Checkpoint checkpoint_of(const TrainState& state, const model::Model& mod
           .loss_sum = state.loss_sum,
           .seconds = state.seconds,
           .epochs = state.epochs,
-          .tensors = to_file(state.tensors, model, rule_of(config.job))};
+          .tensors = to_file(state.tensors, model, config.job.optimizer.kind)};
 }
 
 TrainState state_of(const store::Checkpoint& checkpoint, const model::Model& model,
                     const store::DataSizes& sizes, std::string_view file) {
   store::check_data(checkpoint, sizes, Fault::data, file);
-  return {.tensors = from_file(checkpoint.tensors, model, rule_of(checkpoint.config.job), file),
+  return {.tensors = from_file(checkpoint.tensors, model, checkpoint.config.job.optimizer.kind, file),
           .step = checkpoint.step,
           .epoch = checkpoint.epoch,
           .step_in_epoch = checkpoint.step_in_epoch,
@@ -86,11 +86,7 @@ store::ExpectedTensors checkpoint_tensors(const store::JobConfig& config) {
 }
 
 store::ExpectedTensors tensors_of(const model::Model& model, const store::JobConfig& config) {
-  return expected_tensors(model, rule_of(config));
-}
-
-arithmetic::UpdateKind rule_of(const store::JobConfig& config) {
-  return arithmetic::rule_for_momentum(config.momentum);
+  return expected_tensors(model, config.optimizer.kind);
 }
 
 store::DataSizes sizes_of(const data::Split& data) {
@@ -119,7 +115,8 @@ Job job_of(const store::JobConfig& config, std::size_t examples) {
           .batch = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(config.batch), examples)),
           .learning_rate = config.lr,
           .epochs = config.epochs,
-          .momentum = config.momentum};
+          .optimizer = config.optimizer,
+          .schedule = config.schedule};
 }
 
 }  // namespace lockstep::train

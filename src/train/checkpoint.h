@@ -26,8 +26,6 @@ store::DataSizes sizes_of(const data::Split& data);
 // model is not Lockstep's own.
 model::Model model_of(const store::JobConfig& config);
 
-arithmetic::UpdateKind rule_of(const store::JobConfig& config);
-
 // What a config says about the bits.
 Job job_of(const store::JobConfig& config, std::size_t examples);
 

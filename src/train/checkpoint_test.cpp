@@ -37,7 +37,7 @@ const store::DataSizes kSizes{
 store::RunConfig config() {
   store::RunConfig c;
   c.job.model = "mlp";
-  c.job.momentum = 0.5f;
+  c.job.optimizer = arithmetic::sgd_with_momentum(0.5f);
   return c;
 }
 
@@ -64,11 +64,11 @@ TEST(TrainCheckpoint, RefusesAnotherModelsTensors) {
   EXPECT_THROW(state_of(renamed, model::mlp(), kSizes, "file"), Error);
 }
 
-// Every rule's checkpoint under every other rule's config.
+// Every rule's checkpoint under the config of every rule that has other states.
 TEST(TrainCheckpoint, RefusesAnotherRulesTensors) {
   const auto config_of = [](UpdateKind rule) {
     store::RunConfig other = config();
-    other.job.momentum = rule == UpdateKind::momentum ? 0.5f : 0.0f;
+    other.job.optimizer = {.kind = rule};
     return other;
   };
   for (const arithmetic::UpdateRule& written : arithmetic::kUpdateRules) {
@@ -76,7 +76,7 @@ TEST(TrainCheckpoint, RefusesAnotherRulesTensors) {
     state.tensors = run::numbered_state(model::mlp(), written.kind);
     store::Checkpoint checkpoint = checkpoint_of(state, model::mlp(), config_of(written.kind));
     for (const arithmetic::UpdateRule& read : arithmetic::kUpdateRules) {
-      if (read.kind == written.kind) continue;
+      if (std::ranges::equal(read.states, written.states)) continue;
       checkpoint.config = config_of(read.kind);
       const std::string why =
           refusal_of(Fault::data, [&] { state_of(checkpoint, model::mlp(), kSizes, "file"); });
@@ -110,7 +110,8 @@ TEST(TrainCheckpoint, RefusesAPlaceThatItsDataDoesNotHave) {
 
 TEST(TrainCheckpoint, TensorsAreTheParametersThenTheRulesStates) {
   EXPECT_EQ(checkpoint_tensors({.model = "mlp"}).tensors.size(), 4U);
-  const store::ExpectedTensors expected = checkpoint_tensors({.model = "mlp", .momentum = 0.5f});
+  const store::ExpectedTensors expected =
+      checkpoint_tensors({.model = "mlp", .optimizer = arithmetic::sgd_with_momentum(0.5f)});
   ASSERT_EQ(expected.tensors.size(), 8U);
   EXPECT_EQ(expected.tensors[0], (store::TensorShape{"linear1.weight", {256, 784}}));
   EXPECT_EQ(expected.tensors[4], (store::TensorShape{"velocity:linear1.weight", {256, 784}}));
@@ -144,13 +145,22 @@ TEST(ModelOf, HasTheConfigsRuleForConvolutions) {
 }
 
 TEST(JobOf, HasEveryNumberOfTheConfig) {
-  const Job job =
-      job_of({.model = "mlp", .seed = 3, .batch = 64, .lr = 0.5f, .momentum = 0.25f, .epochs = 7}, 100);
+  const arithmetic::Optimizer optimizer{.kind = UpdateKind::adam, .weight_decay = 0.1};
+  const arithmetic::Schedule schedule{.kind = arithmetic::ScheduleKind::cosine, .warmup = 3};
+  const Job job = job_of({.model = "mlp",
+                          .seed = 3,
+                          .batch = 64,
+                          .lr = 0.5f,
+                          .optimizer = optimizer,
+                          .schedule = schedule,
+                          .epochs = 7},
+                         100);
   EXPECT_EQ(job.model.name, "mlp");
   EXPECT_EQ(job.seed, 3U);
   EXPECT_EQ(job.batch, 64);
   EXPECT_EQ(job.learning_rate, 0.5f);
-  EXPECT_EQ(job.momentum, 0.25f);
+  EXPECT_EQ(job.optimizer, optimizer);
+  EXPECT_EQ(job.schedule, schedule);
   EXPECT_EQ(job.epochs, 7);
   EXPECT_EQ(job_of({.batch = 64}, 50).batch, 50);
 }

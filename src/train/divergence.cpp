@@ -19,8 +19,7 @@ bool all_finite(std::span<const float> values) {
 // One layer after the other, nothing fused, no update: all that a search can look at.
 program::Program replay_program(const model::Model& model) {
   program::Program program = program::compile_training(model, {.fuse = false});
-  std::erase_if(program.segments,
-                [](const program::Segment& s) { return s.name != "prepare" && s.name != "packs"; });
+  program.purpose = program::Purpose::replay;
   return program;
 }
 
@@ -63,12 +62,11 @@ Divergence find_divergence(device::Device& device, const model::Model& model, ru
                            const device::StepInput& input) {
   const std::span<const std::uint32_t> examples = input.minibatch.examples;
   run::Runner replay(
-      device, replay_program(model),
+      device, run::data_parallel(replay_program(model), {}),
       {.most_examples = static_cast<int>(std::min(kSlice, examples.size())), .order = device::Order::layer},
       failed.crew().options());
   replay.upload(failed.download());
-  const auto packs =
-      std::ranges::find(replay.program().segments, program::Segment::Over::packs, &program::Segment::over);
+  const program::Segment& packs = program::packs_of(replay.program());
 
   std::optional<Place> found;
   for (std::size_t first = 0; first < examples.size(); first += kSlice) {
@@ -76,11 +74,11 @@ Divergence find_divergence(device::Device& device, const model::Model& model, ru
     slice.minibatch.examples = examples.subspan(first, std::min(kSlice, examples.size() - first));
     replay.step(slice);
     std::optional<Place> place =
-        first_not_finite(replay, *packs, static_cast<int>(slice.minibatch.examples.size()));
+        first_not_finite(replay, packs, static_cast<int>(slice.minibatch.examples.size()));
     if (!place || (found && found->instruction <= place->instruction)) continue;
     found = Place{place->instruction, place->example + static_cast<int>(first)};
   }
-  if (found) return {describe(*packs, found->instruction), found->example};
+  if (found) return {describe(packs, found->instruction), found->example};
 
   // Every number of every example is finite; a sum over them is not.
   const std::vector<model::Parameter> parameters = model::parameters_of(model);

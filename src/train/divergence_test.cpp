@@ -36,7 +36,7 @@ struct Setting {
   }
   Divergence find() {
     const device::StepInput input{{pixels.data(), labels.data(), order}, {0.1f}};
-    run::Runner runner(*device, program::compile_training(model),
+    run::Runner runner(*device, run::data_parallel(program::compile_training(model), {}),
                        {.most_examples = static_cast<int>(kExamples)});
     runner.upload(weights);
     EXPECT_FALSE(runner.step(input).finite);
@@ -118,17 +118,13 @@ TEST(Divergence, FindsAGradientWhenEveryOutputIsFinite) {
 // to whoever has the least, so all owners are looked at.
 TEST(Divergence, FindsASumThatOverflowsAtWhicheverOwner) {
   Setting setting;
-  const program::exchange::Kind& kind = program::exchange::kind_named("sharded");
   std::vector<std::unique_ptr<device::Device>> devices =
       cpu::make_cpu_devices({.names = {"cpu:0", "cpu:1", "cpu:2"}, .threads = 1, .bind = false});
   run::Crew crew(std::move(devices), {.share_cores = true});
-  std::vector<program::Program> programs;
-  for (int device = 0; device < 3; ++device)
-    programs.push_back(
-        program::compile_training(setting.model, {.shard_optimizer = &kind, .device = device, .devices = 3}));
-  run::Runner runner(
-      crew, programs,
-      {.most_examples = static_cast<int>(kExamples), .exchange = &kind, .shard_optimizer = true});
+  run::Runner runner(crew,
+                     run::data_parallel(program::compile_training(setting.model),
+                                        run::plan_for(crew, {.shard_optimizer = true})),
+                     {.most_examples = static_cast<int>(kExamples)});
   // Outputs stay finite and equal, so that the loss's gradient is the same small number for every example;
   // what comes in at the second linear layer is huge, and 300 times it is more than a float holds.
   std::ranges::fill(setting.weights[linear2_weight], 0.0f);

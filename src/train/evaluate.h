@@ -19,12 +19,19 @@ struct Evaluation {
 
 class Evaluator {
  public:
+  struct Options {
+    std::vector<double> shares = {};  // packs go to devices in these proportions; empty: equal shares
+    // Not null: evaluates the parameters of this runner, which outlives it, where they lie.
+    const run::Runner* training = nullptr;
+  };
   // Requires: crew and dataset outlive it.
-  // `shares`: packs go to devices in these proportions; empty: equal shares.
-  Evaluator(run::Crew& crew, const model::Model& model, const data::Dataset& dataset,
-            const std::vector<double>& shares = {});
+  Evaluator(run::Crew& crew, const model::Model& model, const data::Dataset& dataset, const Options& options);
+  Evaluator(run::Crew& crew, const model::Model& model, const data::Dataset& dataset);
 
+  // Requires: no training's parameters are evaluated.
   Evaluation evaluate(const Weights& weights);
+  // The parameters as they are.
+  Evaluation evaluate();
 
  private:
   const data::Dataset& dataset_;

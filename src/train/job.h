@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "arithmetic/update_rule.h"
+#include "arithmetic/step_scalars.h"
 #include "data/dataset.h"
 #include "device/device.h"
 #include "model/model.h"
@@ -19,12 +19,17 @@ struct Job {
   int batch = 256;
   float learning_rate = 0.2f;
   int epochs = 10;
-  float momentum = 0;
+  arithmetic::Optimizer optimizer = {};
+  arithmetic::Schedule schedule = {};
 
-  // What these options mean for the update of a parameter.
-  arithmetic::UpdateKind rule() const { return arithmetic::rule_for_momentum(momentum); }
-  arithmetic::UpdateScalars update() const { return {.learning_rate = learning_rate, .momentum = momentum}; }
+  arithmetic::UpdateKind rule() const { return optimizer.kind; }
 };
+
+// The scalars of every step's update, in epochs of so many steps. Throws Error(usage) if the schedule does
+// not fit the training.
+inline arithmetic::StepScalars step_scalars(const Job& job, std::int64_t steps_per_epoch) {
+  return {job.optimizer, job.schedule, job.learning_rate, {steps_per_epoch, job.epochs}};
+}
 
 // What the parameters start with, by the seed.
 Weights initial_weights(const model::Model& model, std::uint64_t seed);

@@ -31,6 +31,7 @@ struct StepReport {
   std::int64_t global_step = 0;                // since the start of training, from 1
   std::int64_t examples = 0;                   // of this minibatch
   float loss = 0;                              // mean over the minibatch
+  float learning_rate = 0;                     // by the schedule
   double seconds = 0;                          // of this step
   std::vector<run::DeviceTimes> devices = {};  // where each device's time went
   std::vector<int> packs = {};                 // that each device computed

@@ -22,7 +22,8 @@ store::RunConfig config_of(const Job& job) {
   config.job.seed = job.seed;
   config.job.batch = job.batch;
   config.job.lr = job.learning_rate;
-  config.job.momentum = job.momentum;
+  config.job.optimizer = job.optimizer;
+  config.job.schedule = job.schedule;
   config.job.epochs = job.epochs;
   return config;
 }
@@ -46,7 +47,8 @@ TrainState trained(const Job& job, const Place& place, std::optional<TrainState>
 TEST(Resume, EveryRulesStateGoesOnOnOtherDevicesWholeOrSharded) {
   const std::vector<Place> places{{1, false}, {3, false}, {2, true}, {3, true}};
   for (const arithmetic::UpdateRule& rule : arithmetic::kUpdateRules) {
-    const Job job = job_by(rule.kind);
+    Job job = job_by(rule.kind);
+    job.schedule = {.kind = arithmetic::ScheduleKind::cosine, .warmup = 3};
     ASSERT_EQ(job.rule(), rule.kind);
     const TrainState whole = trained(job, {}, {});
     for (const Place& from : places) {

@@ -10,7 +10,8 @@ Stepper::Stepper(run::Crew& crew, const Job& job, const Machine& machine, const 
       data_(data),
       runner_(make_training_runner(crew, job, with_shares(machine, shares_for(crew, job, machine, data)),
                                    data.size())),
-      minibatches_(job.seed, data.size(), job.batch) {
+      minibatches_(job.seed, data.size(), job.batch),
+      scalars_(step_scalars(job, minibatches_.per_epoch())) {
   check_fits(job.model, data);
 }
 
@@ -28,7 +29,7 @@ run::StepResult Stepper::step() {
   const int epoch = static_cast<int>(steps_ / minibatches_.per_epoch()) + 1;
   const std::span<const std::uint32_t> examples = minibatches_.at(epoch, steps_ % minibatches_.per_epoch());
   run::StepResult result = runner_->step({.minibatch = {data_.pixels.data(), data_.labels.data(), examples},
-                                          .update = job_.update(),
+                                          .update = scalars_.at(steps_ + 1),
                                           .step = steps_ + 1,
                                           .epoch = epoch,
                                           .seed = job_.seed});

@@ -26,6 +26,7 @@ class Stepper {
   const data::Dataset& data_;
   const std::unique_ptr<run::Runner> runner_;
   Minibatches minibatches_;
+  arithmetic::StepScalars scalars_;
   std::int64_t steps_ = 0;
 };
 

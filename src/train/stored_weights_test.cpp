@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/refusal_for_test.h"
+#include "base/same_bits_for_test.h"
 #include "model/zoo.h"
 #include "store/bytes_for_test.h"
 
@@ -39,7 +40,7 @@ TEST(StoredWeights, ComeBackWhateverTheirOrder) {
   store::TensorFile file = file_of_mlp();
   std::swap(file.tensors.front(), file.tensors.back());
   const StoredWeights stored = read(store::bytes_for_test(file));
-  EXPECT_EQ(stored.weights, initial_weights(model::mlp(), 7));
+  EXPECT_THAT(stored.weights, SameBits(initial_weights(model::mlp(), 7)));
   EXPECT_TRUE(stored.vouched);
 }
 
@@ -63,7 +64,7 @@ TEST(StoredWeights, WithoutAHashTheyAreTakenButNotVouchedFor) {
   store::TensorFile file = file_of_mlp();
   file.metadata = {{"format", "pt"}};
   const StoredWeights stored = read(store::bytes_for_test(file));
-  EXPECT_EQ(stored.weights, initial_weights(model::mlp(), 7));
+  EXPECT_THAT(stored.weights, SameBits(initial_weights(model::mlp(), 7)));
   EXPECT_FALSE(stored.vouched);
 }
 

@@ -1,5 +1,6 @@
 #include "train/trainer.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -41,10 +42,11 @@ class Training::Loop {
         crew_(crew),
         options_(std::move(options)),
         shares_(shares_for(crew, job, options_.machine, data.train)),
-        evaluator_(crew, job.model, data.test, shares_),
         runner_(make_training_runner(crew, job, with_shares(options_.machine, shares_), data.train.size())),
+        evaluator_(crew, job.model, data.test, {.shares = shares_, .training = runner_.get()}),
         use_(static_cast<std::size_t>(crew.size())),
-        minibatches_(job.seed, data.train.size(), job.batch) {
+        minibatches_(job.seed, data.train.size(), job.batch),
+        scalars_(step_scalars(job, minibatches_.per_epoch())) {
     check_fits(job.model, data.train);
     if (options_.resume) {
       state_ = *options_.resume;
@@ -127,6 +129,7 @@ class Training::Loop {
     if (!listeners_.checkpoint || state_.step == saved_step_) return;
     examine();
     state_.tensors = runner_->state();
+    expect_finite_states();
     listeners_.checkpoint(state_);
     saved_step_ = state_.step;
   }
@@ -137,6 +140,16 @@ class Training::Loop {
     if (const auto finding = runner_->examine_replicas())
       throw replica_error(*finding, job_.model, crew_.names());
     examined_step_ = state_.step;
+  }
+
+  // A state may overflow where its parameter does not: Adam's second moment, for one.
+  void expect_finite_states() const {
+    for (const run::NamedTensor& tensor : state_.tensors) {
+      if (std::ranges::all_of(tensor.numbers, [](float number) { return std::isfinite(number); })) continue;
+      throw Error(Fault::diverged,
+                  "step {}: {} is not finite after its update; nothing of it was saved, try a smaller --lr",
+                  state_.step, tensor.name);
+    }
   }
 
   struct ComputedStep {
@@ -156,7 +169,7 @@ class Training::Loop {
     const std::span<const std::uint32_t> examples = minibatches_.at(state_.epoch, state_.step_in_epoch);
     const device::StepInput input{
         .minibatch = {data_.train.pixels.data(), data_.train.labels.data(), examples},
-        .update = job_.update(),
+        .update = scalars_.at(state_.step + 1),
         .step = state_.step + 1,
         .epoch = state_.epoch,
         .seed = job_.seed};
@@ -171,6 +184,7 @@ class Training::Loop {
              .global_step = state_.step,
              .examples = static_cast<std::int64_t>(examples.size()),
              .loss = result.loss,
+             .learning_rate = static_cast<float>(scalars_.rate(state_.step)),
              .seconds = seconds_since(start),
              .devices = result.devices,
              .packs = result.packs,
@@ -223,7 +237,7 @@ class Training::Loop {
 
   void evaluate(EpochReport& report) {
     const auto start = Clock::now();
-    const Evaluation evaluation = evaluator_.evaluate(runner_->download());
+    const Evaluation evaluation = evaluator_.evaluate();
     report.test_correct = evaluation.correct();
     report.test_examples = evaluation.examples();
     report.test_loss = evaluation.loss;
@@ -240,10 +254,11 @@ class Training::Loop {
   run::Crew& crew_;
   const TrainOptions options_;
   const std::vector<double> shares_;
-  Evaluator evaluator_;
   const std::unique_ptr<run::Runner> runner_;
+  Evaluator evaluator_;
   std::vector<DeviceUse> use_;
   Minibatches minibatches_;
+  arithmetic::StepScalars scalars_;
   TrainState state_;
   std::int64_t saved_step_ = -1, examined_step_ = -1;
   Listeners listeners_;

@@ -35,16 +35,12 @@ inline data::Dataset make_set(std::size_t size, unsigned salt) {
 inline const data::Split kData{make_set(100, 1), make_set(50, 2)};
 inline const Job kJob{small_model(), 5, 32, 0.3f, 3};
 
-// The same job by another update rule.
+// The same job by another update rule, with weight decay.
 inline Job job_by(arithmetic::UpdateKind rule) {
   Job job = kJob;
-  switch (rule) {
-    case arithmetic::UpdateKind::sgd:
-      break;
-    case arithmetic::UpdateKind::momentum:
-      job.momentum = 0.9f;
-      break;
-  }
+  const arithmetic::OptimizerRequest asked{.kind = rule, .weight_decay = 0.01};
+  job.optimizer = arithmetic::resolve(asked, [](std::string_view option) { return std::string(option); });
+  if (arithmetic::update_rule(rule).takes_betas) job.learning_rate = 0.01f;
   return job;
 }
 

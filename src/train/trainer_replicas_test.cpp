@@ -19,7 +19,7 @@ class WrongDevice final : public device::PassingDevice {
   std::unique_ptr<device::Executable> load(const program::Program& program,
                                            const device::LoadOptions& options) override {
     std::unique_ptr<device::Executable> executable = inner_->load(program, options);
-    if (program.gradients.empty()) return executable;
+    if (program.purpose != program::Purpose::training) return executable;
     return std::make_unique<Executable>(std::move(executable), program, step_);
   }
 
@@ -28,16 +28,15 @@ class WrongDevice final : public device::PassingDevice {
    public:
     Executable(std::unique_ptr<device::Executable> inner, const program::Program& program, std::int64_t step)
         : PassingExecutable(std::move(inner)), program_(program), step_(step) {}
-    bool run(std::size_t segment, const device::StepInput& input, device::Watcher& watcher) override {
-      const bool finite = inner().run(segment, input, watcher);
-      if (segment + 1 == program_.segments.size() && ++done_ == step_) {
+    void run(std::size_t segment, const device::StepInput& input, device::Watcher& watcher) override {
+      inner().run(segment, input, watcher);
+      if (program_.segments[segment].name == "update" && ++done_ == step_) {
         const program::BufferId id = program_.parameters[kParameter];
         std::vector<float> values(program_.buffers[static_cast<std::size_t>(id)].elements);
         download(id, values);
         values[values.size() - 1] += 1;
         upload(id, values);
       }
-      return finite;
     }
 
    private:
@@ -156,6 +155,22 @@ TEST(Trainer, AnUpdateThatOverflowsIsNamedAndNeverSaved) {
                                      {.start = start, .stop = [&] { return asked++ == 1; }});
     EXPECT_EQ(stopped.text, expected);
     EXPECT_EQ(stopped.saved, std::vector<std::int64_t>{0});
+  }
+}
+
+// Adam divides by the root of an infinite second moment, so that the weight itself stays finite.
+TEST(Trainer, AStateThatOverflowsIsNamedAndNeverSaved) {
+  Job job = job_by(arithmetic::UpdateKind::adam);
+  Weights start = initial_weights(job.model, job.seed);
+  for (float& weight : start[2]) weight *= 1e25f;
+  for (const int devices : {1, 2}) {
+    const Ending ending =
+        ending_of(Fault::diverged, job, *make_crew(devices), {.start = start, .checkpoint_every = 1});
+    EXPECT_EQ(
+        ending.text,
+        "step 1: conv1.weight.second_moment is not finite after its update; nothing of it was saved, try "
+        "a smaller --lr");
+    EXPECT_EQ(ending.saved, std::vector<std::int64_t>{0});
   }
 }
 

@@ -21,6 +21,12 @@ inline Machine with_shares(Machine machine, std::vector<double> shares) {
   return machine;
 }
 
+// How the machine splits the job's steps over `ranks` ranks; `shares_cores`: more threads than cores.
+program::DataPlan data_plan(const Machine& machine, int ranks, bool shares_cores);
+
+// The programs of all ranks: what a training runs, and what --print-program prints.
+run::Programs training_programs(const Job& job, const program::DataPlan& plan);
+
 // For an epoch of that number of examples. Holds no weights yet. Requires: crew outlives it.
 std::unique_ptr<run::Runner> make_training_runner(run::Crew& crew, const Job& job, const Machine& machine,
                                                   std::size_t examples);

@@ -1,7 +1,9 @@
-// Moves numbers between a fixed set of ranks. It adds nothing up: that is the owner's business.
+// Moves bytes between a fixed set of ranks. It adds nothing up: devices join what they receive.
 #pragma once
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -10,13 +12,26 @@ namespace lockstep::transport {
 // One message. Exactly one of `out` and `in` is not empty.
 struct Op {
   int peer = 0;
-  std::span<const float> out = {};  // to send
-  std::span<float> in = {};         // to be filled
+  std::span<const std::byte> out = {};  // to send
+  std::span<std::byte> in = {};         // to be filled
+  bool direct = false;                  // both lie in memory of devices; equal on both sides
 };
-inline Op send(int to, std::span<const float> numbers) { return {to, numbers, {}}; }
-inline Op receive(int from, std::span<float> numbers) { return {from, {}, numbers}; }
+inline Op send(int to, std::span<const std::byte> bytes, bool direct = false) {
+  return {to, bytes, {}, direct};
+}
+inline Op receive(int from, std::span<std::byte> bytes, bool direct = false) {
+  return {from, {}, bytes, direct};
+}
 
 using Ticket = std::uint64_t;
+
+// How a rank copies what was sent to it straight from another device's memory.
+using DirectCopy = std::function<void(std::span<const std::byte> from, std::span<std::byte> to)>;
+
+struct RankOptions {
+  bool spin = true;  // look a while before going to sleep: right where every rank has a core of its own
+  DirectCopy copy = nullptr;
+};
 
 // What one rank has of a transport. Used by one thread at a time, but for abort().
 class Transport {

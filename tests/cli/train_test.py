@@ -136,6 +136,18 @@ class TrainTest(ProgramTest):
         self.assertIn("conv2", done.stdout)
         self.assertEqual(list(self.folder.iterdir()), [self.data])
 
+    def test_the_program_of_one_rank_is_printed(self):
+        done = self.run_program("train", "--print-program", "--devices", 3)
+        ranks = [line for line in done.stdout.splitlines() if line.startswith("rank ")]
+        self.assertEqual(ranks, ["rank 0, cpu:0", "rank 1, cpu:1", "rank 2, cpu:2"])
+        one = self.run_program("train", "--print-program", "--devices", 3, "--rank", 1)
+        self.assertEqual((one.returncode, one.stderr), (0, ""))
+        self.assertTrue(one.stdout.startswith("rank 1, cpu:1\n"))
+        self.assertIn(one.stdout, done.stdout)
+        none = self.run_program("train", "--print-program", "--devices", 3, "--rank", 3)
+        self.assertEqual(none.returncode, 2)
+        self.assertIn("ranks 0 to 2", none.stderr)
+
     def test_a_loss_that_stays_where_guessing_is_gets_a_warning(self):
         done = self.run_program("train", "mlp", "--data", self.data, "--batch", 4, "--epochs", 4, "--lr", "1e-9")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Makes the tables of inputs and results beside this file from law.py, and confirms the committed ones.
+"""Makes the tables of inputs and results beside this file from law.py and pytorch.py, and confirms the committed ones.
 
-Without arguments it ends with 1 if a committed table differs from what law.py gives; `--write` writes them. The library
-is held against the tables by tests/known_answers_test.cpp. Numbers are bit patterns in hex; `nan` stands for every NaN.
+Without arguments it ends with 1 if a committed table differs from what they give; `--write` writes them. The library
+is held against the tables by tests/known_answers_test.cpp and, for optimizers, tests/pytorch_formulas_test.cpp. Numbers are
+bit patterns in hex, but those of optimizers are decimal; `nan` stands for every NaN.
 """
 import fractions
 import math
@@ -10,6 +11,7 @@ import pathlib
 import sys
 
 import law
+import pytorch
 from ieee import DOUBLE, SINGLE, double, double_bits, rounded, single, single_bits
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -133,7 +135,7 @@ def shuffle_table():
 TABLES = {"exp": lambda: function_table(law.exp, exp_inputs()), "log": lambda: function_table(law.log, log_inputs()),
           "philox": philox_table, "streams": stream_table, "double_log": double_log_table, "normal": normal_table,
           "initial_weights": weight_table, "uniform_weights": uniform_table,
-          "shuffles": shuffle_table}
+          "shuffles": shuffle_table, "optimizers": pytorch.table}
 
 
 def main():
@@ -143,7 +145,7 @@ def main():
         if write:
             path.write_text(text)
         elif path.read_text() != text:
-            sys.exit(f"{path}: law.py gives another table; see the difference with {HERE}/tables.py --write")
+            sys.exit(f"{path}: law.py or pytorch.py gives another table; see the difference with {HERE}/tables.py --write")
     print(f"{len(TABLES)} tables " + ("written" if write else "confirmed"))
 
 

@@ -75,6 +75,23 @@ std::vector<double> shares(const Case& c) {
   return weights;
 }
 
+reference::UpdateOptions update_of(const Case& c) {
+  const arithmetic::UpdateRule& rule = arithmetic::update_rule(rule_of(c));
+  const auto schedule = static_cast<arithmetic::ScheduleKind>(c.schedule);
+  reference::UpdateOptions options{.optimizer = {.kind = rule.kind, .weight_decay = c.decay / 100.0},
+                                   .schedule = {.kind = schedule, .warmup = c.warmup},
+                                   .learning_rate = 0.1f,
+                                   .steps_per_epoch = kStepsPerEpoch,
+                                   .epochs = kEpochs};
+  if (rule.takes_momentum) options.optimizer.momentum = 0.9f;
+  if (schedule == arithmetic::ScheduleKind::step) {
+    options.schedule.step_epochs = 1 + c.seed % 3;
+    options.schedule.step_factor = 0.3;
+  }
+  if (schedule == arithmetic::ScheduleKind::cosine) options.schedule.lr_min = 0.01;
+  return options;
+}
+
 std::ostream& operator<<(std::ostream& out, const Case& c) {
   constexpr std::array kNumbers{"", ", denormal numbers", ", negative zeros", ", huge numbers"};
   const model::Model model = model_of(c);
@@ -84,13 +101,16 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
     if (!layer.inputs.empty()) out << fmt::format(" of {}", fmt::join(layer.inputs, " and "));
   }
   return out << fmt::format(
-             "; minibatches of {} and {}{}; {} devices of {} threads{}, {}, {} order, {}{}{}{}{}{}; seed {}",
+             "; minibatches of {} and {}{}; {} devices of {} threads{}, {}, {} order, {}, decay {}, {} "
+             "schedule, warm-up {}, after "
+             "step {}{}{}{}{}{}; seed {}",
              examples(c, 0), examples(c, 1), c.last != 0 ? ", the last" : "", c.devices, c.threads,
              c.shares != 0 ? fmt::format(", shares {}", fmt::join(shares(c), ",")) : "",
              c.star != 0 ? "star" : "sharded", c.layer_order != 0 ? "layer" : "pack",
-             arithmetic::update_rule(rule_of(c)).name, c.shard_optimizer != 0 ? ", sharded optimizer" : "",
-             c.unfused != 0 ? ", not fused" : "", c.fast != 0 ? ", fast" : "",
-             kNumbers[static_cast<std::size_t>(c.numbers)],
+             arithmetic::update_rule(rule_of(c)).name, update_of(c).optimizer.weight_decay,
+             arithmetic::name_of(update_of(c).schedule.kind), c.warmup, c.done,
+             c.shard_optimizer != 0 ? ", sharded optimizer" : "", c.unfused != 0 ? ", not fused" : "",
+             c.fast != 0 ? ", fast" : "", kNumbers[static_cast<std::size_t>(c.numbers)],
              c.memory != 0 ? fmt::format(", 2^-{} of the memory", c.memory) : "", c.seed);
 }
 

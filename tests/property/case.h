@@ -6,6 +6,7 @@
 
 #include "arithmetic/update_rule.h"
 #include "model/model.h"
+#include "reference/update_scalars.h"
 
 namespace lockstep::property {
 
@@ -46,7 +47,11 @@ struct Case {
   int many = 0;                            // hundreds of examples more, of a model that is cut down for it
   int last = 0;                            // 1: the second minibatch is a last one, of one example
   int devices = 1, threads = 1, star = 0, layer_order = 0, shard_optimizer = 0, unfused = 0;
-  int rule = 0;  // of arithmetic::kUpdateRules
+  int rule = 0;      // of arithmetic::kUpdateRules
+  int decay = 0;     // hundredths
+  int schedule = 0;  // of arithmetic::ScheduleKind
+  int warmup = 0;    // steps
+  int done = 0;      // steps of the training that lie before the first one of the case
   int fast = 0;
   int gpus = 0;      // bit d: device d is a GPU, as far as there are any
   int gpu_kind = 0;  // counted through those that this machine has
@@ -64,6 +69,9 @@ int examples(const Case& c, std::size_t step);
 int most_examples(const Case& c);
 
 inline arithmetic::UpdateKind rule_of(const Case& c) { return static_cast<arithmetic::UpdateKind>(c.rule); }
+// The case's steps are in the middle of a training of ten epochs of two steps.
+constexpr int kStepsPerEpoch = 2, kEpochs = 10;
+reference::UpdateOptions update_of(const Case& c);
 inline Numbers numbers(const Case& c) { return static_cast<Numbers>(c.numbers); }
 
 // In which proportions devices get packs; empty: equal shares.

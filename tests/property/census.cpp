@@ -1,6 +1,7 @@
 #include "property/census.h"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include <fmt/format.h>
@@ -105,8 +106,14 @@ Census::Census(const std::vector<std::string>& gpu_kinds)
           {"exchange star", [](const Case& c, const Outcome&) { return c.star != 0 && c.devices > 1; }},
           {"sharded optimizer",
            [](const Case& c, const Outcome&) { return c.shard_optimizer != 0 && c.devices > 1; }},
-          {"momentum",
-           [](const Case& c, const Outcome&) { return rule_of(c) == arithmetic::UpdateKind::momentum; }},
+          {"a sharded optimizer with two states",
+           [](const Case& c, const Outcome&) {
+             return c.shard_optimizer != 0 && c.devices > 1 &&
+                    arithmetic::update_rule(rule_of(c)).states.size() == 2;
+           }},
+          {"weight decay", [](const Case& c, const Outcome&) { return c.decay != 0; }},
+          {"warm-up", [](const Case& c, const Outcome&) { return c.done < c.warmup; }},
+          {"steps in the middle of a training", [](const Case& c, const Outcome&) { return c.done != 0; }},
           {"pack order", [](const Case& c, const Outcome&) { return c.layer_order == 0; }},
           {"layer order", [](const Case& c, const Outcome&) { return c.layer_order != 0; }},
           {"not fused", [](const Case& c, const Outcome&) { return c.unfused != 0; }},
@@ -137,6 +144,7 @@ Census::Census(const std::vector<std::string>& gpu_kinds)
           {"a refused step", [](const Case&, const Outcome& o) { return o.refused; }},
           {"CPUs alone", [](const Case&, const Outcome& o) { return o.gpu_kind.empty(); }}} {
   add_layer_kinds();
+  add_update_rules();
   for (const std::string& kind : gpu_kinds) {
     rows_.push_back({kind, any, kind});
     rows_.push_back({kind + " beside CPUs", beside_cpus, kind});
@@ -166,6 +174,18 @@ void Census::add_layer_kinds() {
      ...);
   };
   add(static_cast<model::LayerKind*>(nullptr));
+}
+
+// Every update rule and every schedule must be drawn.
+void Census::add_update_rules() {
+  const auto add = [this]<std::size_t... kRules>(std::index_sequence<kRules...>) {
+    (rows_.push_back({"optimizer " + std::string(arithmetic::kUpdateRules[kRules].name),
+                      [](const Case& c, const Outcome&) { return c.rule == static_cast<int>(kRules); }}),
+     ...);
+  };
+  add(std::make_index_sequence<arithmetic::kUpdateRules.size()>{});
+  rows_.push_back({"a step schedule", [](const Case& c, const Outcome&) { return c.schedule == 1; }});
+  rows_.push_back({"a cosine schedule", [](const Case& c, const Outcome&) { return c.schedule == 2; }});
 }
 
 void Census::count(const Case& c, const Outcome& outcome) {

@@ -40,6 +40,7 @@ class Census {
     int cases = 0;
   };
   void add_layer_kinds();
+  void add_update_rules();
 
   std::vector<Row> rows_;
   std::map<int, int> cases_by_layers_;

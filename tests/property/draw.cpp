@@ -50,8 +50,11 @@ rc::Gen<Case> usual_case() {
       set(&Case::devices, rc::gen::weightedOneOf<int>({{9, from(1, 6)}, {1, from(1, 12)}})),
       set(&Case::threads, from(1, 3)), set(&Case::star, from(0, 1)), set(&Case::layer_order, from(0, 1)),
       set(&Case::rule, from(0, static_cast<int>(arithmetic::kUpdateRules.size()) - 1)),
-      set(&Case::shard_optimizer, from(0, 1)), set(&Case::unfused, from(0, 1)), set(&Case::fast, from(0, 1)),
-      set(&Case::gpus, seldom(8, from(1, 63))), set(&Case::gpu_kind, from(0, 2)),
+      set(&Case::decay, rc::gen::map(from(0, 2), [](int i) { return 3 * i; })),
+      set(&Case::schedule, from(0, 2)), set(&Case::warmup, seldom(3, from(1, 5))),
+      set(&Case::done, seldom(2, from(1, 18))), set(&Case::shard_optimizer, from(0, 1)),
+      set(&Case::unfused, from(0, 1)), set(&Case::fast, from(0, 1)), set(&Case::gpus, seldom(8, from(1, 63))),
+      set(&Case::gpu_kind, from(0, 2)),
       set(&Case::memory, rc::gen::weightedOneOf<int>(
                              {{1, rc::gen::just(0)}, {1, from(8, 26)}, {2, rc::gen::just(kOnePackAtOnce)}})),
       set(&Case::shares, from(0, 3)), set(&Case::numbers, seldom(3, from(1, 3))),
@@ -59,8 +62,8 @@ rc::Gen<Case> usual_case() {
   return rc::gen::map(rc::gen::pair(any, from(0, 3)), [](std::pair<Case, int> drawn) {
     Case& c = drawn.first;
     if (c.gpus != 0) c.numbers = drawn.second;  // unusual ones more often, as GPUs are seldom
-    // Gradients that are finite can still add up to an infinite velocity.
-    if (numbers(c) == Numbers::huge) c.rule = 0;
+    // Gradients that are finite can still add up to an infinite velocity, and a decay can make them infinite.
+    if (numbers(c) == Numbers::huge) c.rule = c.decay = 0;
     return c;
   });
 }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "arithmetic/step_scalars.h"
 #include "reference/step.h"
 #include "reference/update.h"
 
@@ -68,13 +69,18 @@ Examples::Examples(const Case& c) : picture(static_cast<std::size_t>(model_of(c)
   }
 }
 
-device::StepInput Examples::input(int count) const {
-  return {{pixels.data(), labels.data(), std::span(order).first(static_cast<std::size_t>(count))},
-          {kLearningRate, kMomentum}};
+device::StepInput Examples::input(const Case& c, std::size_t step) const {
+  const reference::UpdateOptions update = update_of(c);
+  arithmetic::StepScalars scalars(update.optimizer, update.schedule, update.learning_rate,
+                                  {update.steps_per_epoch, update.epochs});
+  const auto count = static_cast<std::size_t>(examples(c, step));
+  return {{pixels.data(), labels.data(), std::span(order).first(count)},
+          scalars.at(c.done + static_cast<int>(step) + 1)};
 }
 
 Twin::Twin(const Case& c)
-    : model_(model_of(c)),
+    : case_(c),
+      model_(model_of(c)),
       rule_(rule_of(c)),
       weights_(reference::initial_parameters(model_, static_cast<std::uint64_t>(c.seed))),
       states_(arithmetic::update_rule(rule_).states.size()) {
@@ -99,22 +105,27 @@ Twin::Twin(const Case& c)
   look_at(weights_);
 }
 
-bool Twin::step(const Examples& set, int count) {
+bool Twin::step(const Examples& set) {
+  const auto count = static_cast<std::size_t>(examples(case_, steps_));
+  const arithmetic::UpdateScalars scalars =
+      reference::update_scalars(update_of(case_), case_.done + static_cast<int>(++steps_));
   std::vector<float> images;
   std::vector<std::uint8_t> labels;
-  for (const std::uint32_t e : std::span(set.order).first(static_cast<std::size_t>(count))) {
+  for (const std::uint32_t e : std::span(set.order).first(count)) {
     for (std::size_t p = 0; p < set.picture; ++p)
       images.push_back(static_cast<float>(set.pixels[e * set.picture + p]) / 255.0f);
     labels.push_back(set.labels[e]);
   }
-  const auto step = reference::train_step(model_, weights_, {images, labels}, kLearningRate);
+  const auto step = reference::train_step(model_, weights_, {images, labels}, 0);
   loss_ = step.loss;
   if (!std::isfinite(step.loss) || !finite(step.gradients)) return false;
   look_at(step.gradients);
+  const std::vector<model::Parameter> parameters = model::parameters_of(model_);
   for (std::size_t i = 0; i < weights_.size(); ++i) {
     std::vector<Tensor> states;
     for (const std::vector<Tensor>& state : states_) states.push_back(state[i]);
-    reference::update(rule_, weights_[i], states, step.gradients[i], {kLearningRate, kMomentum});
+    reference::update(rule_, weights_[i], states, step.gradients[i],
+                      reference::scalars_for(model_, parameters[i], scalars));
     for (std::size_t s = 0; s < states.size(); ++s) states_[s][i] = std::move(states[s]);
   }
   look_at(weights_);

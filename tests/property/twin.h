@@ -11,8 +11,6 @@ namespace lockstep::property {
 
 using reference::Tensor;
 
-constexpr float kLearningRate = 0.1f, kMomentum = 0.9f;
-
 // The pictures of a case, half of their pixels black.
 struct Examples {
   std::vector<std::uint8_t> pixels, labels;
@@ -20,7 +18,8 @@ struct Examples {
   std::size_t picture;
 
   explicit Examples(const Case& c);
-  device::StepInput input(int count) const;
+  // Of a step of the case, from 0.
+  device::StepInput input(const Case& c, std::size_t step) const;
 };
 
 // The naive twin goes through the same steps.
@@ -29,7 +28,7 @@ class Twin {
   explicit Twin(const Case& c);
 
   // False if the loss or a gradient is not finite; then nothing is updated.
-  bool step(const Examples& set, int count);
+  bool step(const Examples& set);
 
   float loss() const { return loss_; }  // of the last step
   const std::vector<Tensor>& weights() const { return weights_; }
@@ -43,10 +42,12 @@ class Twin {
  private:
   void look_at(const std::vector<Tensor>& tensors);
 
+  const Case case_;
   const model::Model model_;
   const arithmetic::UpdateKind rule_;
   std::vector<Tensor> weights_;
   std::vector<std::vector<Tensor>> states_;  // by state of the rule, then by parameter
+  std::size_t steps_ = 0;                    // of the case that are done
   float loss_ = 0;
   bool saw_denormal_ = false, saw_negative_zero_ = false;
 };

@@ -1,15 +1,15 @@
 // Weight gradient, one chain a lane: for layers with few channels. A tile of output channels x neighbouring
 // kernel columns runs over all positions; sums go to the stage, from where the lane tree takes them.
 // Per-target header.
-#if defined(LOCKSTEP_DEVICE_CPU_SIMD_LANE_CHAIN_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LOCKSTEP_DEVICE_CPU_SIMD_LANE_CHAIN_H_
-#undef LOCKSTEP_DEVICE_CPU_SIMD_LANE_CHAIN_H_
+#if defined(LOCKSTEP_CPU_SIMD_LANE_CHAIN_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOCKSTEP_CPU_SIMD_LANE_CHAIN_H_
+#undef LOCKSTEP_CPU_SIMD_LANE_CHAIN_H_
 #else
-#define LOCKSTEP_DEVICE_CPU_SIMD_LANE_CHAIN_H_
+#define LOCKSTEP_CPU_SIMD_LANE_CHAIN_H_
 #endif
 #include <algorithm>
 
-#include "cpu/kernels.h"
+#include "cpu/jobs/lane_chain.h"
 #include "cpu/simd/vector.h"
 
 HWY_BEFORE_NAMESPACE();

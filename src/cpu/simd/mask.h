@@ -1,9 +1,9 @@
 // Relu's mask: which lanes of a float of a pack were blocked. Per-target header.
-#if defined(LOCKSTEP_DEVICE_CPU_SIMD_MASK_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LOCKSTEP_DEVICE_CPU_SIMD_MASK_H_
-#undef LOCKSTEP_DEVICE_CPU_SIMD_MASK_H_
+#if defined(LOCKSTEP_CPU_SIMD_MASK_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOCKSTEP_CPU_SIMD_MASK_H_
+#undef LOCKSTEP_CPU_SIMD_MASK_H_
 #else
-#define LOCKSTEP_DEVICE_CPU_SIMD_MASK_H_
+#define LOCKSTEP_CPU_SIMD_MASK_H_
 #endif
 #include <cstdint>
 #include <cstring>

@@ -1,14 +1,14 @@
 // Weight gradient, a chain for each row of a pack: rank-1 updates with input channels in the lanes. Linear
 // layers and convolutions whose channel counts are multiples of 16. Per-target header.
-#if defined(LOCKSTEP_DEVICE_CPU_SIMD_OUTER_PRODUCT_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LOCKSTEP_DEVICE_CPU_SIMD_OUTER_PRODUCT_H_
-#undef LOCKSTEP_DEVICE_CPU_SIMD_OUTER_PRODUCT_H_
+#if defined(LOCKSTEP_CPU_SIMD_OUTER_PRODUCT_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOCKSTEP_CPU_SIMD_OUTER_PRODUCT_H_
+#undef LOCKSTEP_CPU_SIMD_OUTER_PRODUCT_H_
 #else
-#define LOCKSTEP_DEVICE_CPU_SIMD_OUTER_PRODUCT_H_
+#define LOCKSTEP_CPU_SIMD_OUTER_PRODUCT_H_
 #endif
 #include <algorithm>
 
-#include "cpu/kernels.h"
+#include "cpu/jobs/outer_product.h"
 #include "cpu/simd/vector.h"
 
 HWY_BEFORE_NAMESPACE();

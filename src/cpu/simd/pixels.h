@@ -1,11 +1,10 @@
 // Bytes of images to floats of a pack. Per-target header.
-#if defined(LOCKSTEP_DEVICE_CPU_SIMD_PIXELS_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LOCKSTEP_DEVICE_CPU_SIMD_PIXELS_H_
-#undef LOCKSTEP_DEVICE_CPU_SIMD_PIXELS_H_
+#if defined(LOCKSTEP_CPU_SIMD_PIXELS_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOCKSTEP_CPU_SIMD_PIXELS_H_
+#undef LOCKSTEP_CPU_SIMD_PIXELS_H_
 #else
-#define LOCKSTEP_DEVICE_CPU_SIMD_PIXELS_H_
+#define LOCKSTEP_CPU_SIMD_PIXELS_H_
 #endif
-#include "cpu/kernels.h"
 #include "cpu/simd/vector.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -1,11 +1,11 @@
 // Pools with any window, stride and padding. Per-target header.
-#if defined(LOCKSTEP_DEVICE_CPU_SIMD_POOLING_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LOCKSTEP_DEVICE_CPU_SIMD_POOLING_H_
-#undef LOCKSTEP_DEVICE_CPU_SIMD_POOLING_H_
+#if defined(LOCKSTEP_CPU_SIMD_POOLING_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOCKSTEP_CPU_SIMD_POOLING_H_
+#undef LOCKSTEP_CPU_SIMD_POOLING_H_
 #else
-#define LOCKSTEP_DEVICE_CPU_SIMD_POOLING_H_
+#define LOCKSTEP_CPU_SIMD_POOLING_H_
 #endif
-#include "cpu/kernels.h"
+#include "cpu/jobs/pool.h"
 #include "cpu/simd/vector.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -1,10 +1,10 @@
 // The one-dimensional transforms of Toom and Cook at the points 0, +-p_i and infinity, one vector a
 // coefficient. Frequencies stand in the order 0, +p_1, -p_1, +p_2, -p_2, .., infinity. Per-target header.
-#if defined(LOCKSTEP_DEVICE_CPU_SIMD_TOOM_COOK_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LOCKSTEP_DEVICE_CPU_SIMD_TOOM_COOK_H_
-#undef LOCKSTEP_DEVICE_CPU_SIMD_TOOM_COOK_H_
+#if defined(LOCKSTEP_CPU_SIMD_TOOM_COOK_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOCKSTEP_CPU_SIMD_TOOM_COOK_H_
+#undef LOCKSTEP_CPU_SIMD_TOOM_COOK_H_
 #else
-#define LOCKSTEP_DEVICE_CPU_SIMD_TOOM_COOK_H_
+#define LOCKSTEP_CPU_SIMD_TOOM_COOK_H_
 #endif
 #include "arithmetic/winograd_constants.h"
 #include "cpu/simd/vector.h"

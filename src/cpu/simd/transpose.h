@@ -1,9 +1,9 @@
 // [channel][lane] to [lane][channel]. Per-target header.
-#if defined(LOCKSTEP_DEVICE_CPU_SIMD_TRANSPOSE_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LOCKSTEP_DEVICE_CPU_SIMD_TRANSPOSE_H_
-#undef LOCKSTEP_DEVICE_CPU_SIMD_TRANSPOSE_H_
+#if defined(LOCKSTEP_CPU_SIMD_TRANSPOSE_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOCKSTEP_CPU_SIMD_TRANSPOSE_H_
+#undef LOCKSTEP_CPU_SIMD_TRANSPOSE_H_
 #else
-#define LOCKSTEP_DEVICE_CPU_SIMD_TRANSPOSE_H_
+#define LOCKSTEP_CPU_SIMD_TRANSPOSE_H_
 #endif
 #include "cpu/simd/vector.h"
 

@@ -1,10 +1,10 @@
 // A pack of 16 lanes as vectors of the current target: one on AVX-512, two on AVX2, four on NEON.
 // Per-target header, see hwy/foreach_target.h.
-#if defined(LOCKSTEP_DEVICE_CPU_SIMD_VECTOR_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LOCKSTEP_DEVICE_CPU_SIMD_VECTOR_H_
-#undef LOCKSTEP_DEVICE_CPU_SIMD_VECTOR_H_
+#if defined(LOCKSTEP_CPU_SIMD_VECTOR_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOCKSTEP_CPU_SIMD_VECTOR_H_
+#undef LOCKSTEP_CPU_SIMD_VECTOR_H_
 #else
-#define LOCKSTEP_DEVICE_CPU_SIMD_VECTOR_H_
+#define LOCKSTEP_CPU_SIMD_VECTOR_H_
 #endif
 #include <hwy/highway.h>
 

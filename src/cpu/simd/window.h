@@ -1,15 +1,15 @@
 // Convolution, relu and 2x2 average pool without leaving the registers: a tile is output channels x the four
 // positions of one window of the pool. Pays where chains are short: a block of sums that is stored and read
 // again costs as much as several taps. Per-target header.
-#if defined(LOCKSTEP_DEVICE_CPU_SIMD_WINDOW_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LOCKSTEP_DEVICE_CPU_SIMD_WINDOW_H_
-#undef LOCKSTEP_DEVICE_CPU_SIMD_WINDOW_H_
+#if defined(LOCKSTEP_CPU_SIMD_WINDOW_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOCKSTEP_CPU_SIMD_WINDOW_H_
+#undef LOCKSTEP_CPU_SIMD_WINDOW_H_
 #else
-#define LOCKSTEP_DEVICE_CPU_SIMD_WINDOW_H_
+#define LOCKSTEP_CPU_SIMD_WINDOW_H_
 #endif
 #include <algorithm>
 
-#include "cpu/kernels.h"
+#include "cpu/jobs/window.h"
 #include "cpu/simd/mask.h"
 #include "cpu/simd/vector.h"
 

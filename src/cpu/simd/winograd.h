@@ -1,13 +1,13 @@
 // Winograd's transforms (Toom-Cook at the points 0, +-p_i and infinity), generated from the table of
 // constants. The order of every rounding is the law's, "Fast convolution" in docs/arithmetic.md; what is
-// multiplied between the transforms is a gather or an outer product. Per-target header.
-#if defined(LOCKSTEP_DEVICE_CPU_SIMD_WINOGRAD_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LOCKSTEP_DEVICE_CPU_SIMD_WINOGRAD_H_
-#undef LOCKSTEP_DEVICE_CPU_SIMD_WINOGRAD_H_
+// multiplied between the transforms is a tap tile or an outer product. Per-target header.
+#if defined(LOCKSTEP_CPU_SIMD_WINOGRAD_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LOCKSTEP_CPU_SIMD_WINOGRAD_H_
+#undef LOCKSTEP_CPU_SIMD_WINOGRAD_H_
 #else
-#define LOCKSTEP_DEVICE_CPU_SIMD_WINOGRAD_H_
+#define LOCKSTEP_CPU_SIMD_WINOGRAD_H_
 #endif
-#include "cpu/kernels.h"
+#include "cpu/jobs/winograd.h"
 #include "cpu/simd/mask.h"
 #include "cpu/simd/toom_cook.h"
 #include "cpu/simd/vector.h"

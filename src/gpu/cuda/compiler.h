@@ -36,7 +36,7 @@ class NvrtcLibrary {
   std::vector<int> architectures_;
 };
 
-// For whom kernels are compiled.
+// The device that kernels are compiled for.
 struct Target {
   std::string device;      // named in errors
   int capability = 0;      // of the device: 90 is 9.0
@@ -59,10 +59,10 @@ struct BuildOptions {
   std::string nvrtc_library = {};  // instead of where toolkits put it
 };
 
-// Gives `load`, which is the driver's, what the cache has, else PTX, else the device's own code, until it
-// takes one; that is then in the cache. What another version of NVRTC made is not taken from the cache where
-// there is an NVRTC. Returns what `load` last said, and throws Error(device) with what to install if there is
-// no NVRTC, or one that is too new for the driver.
+// Calls the driver's `load` with the code in the cache, else with PTX, else with the device's own code, until
+// it accepts one, which then goes into the cache. If there is an NVRTC, code of another version of NVRTC in
+// the cache is not used. Returns what `load` last said, and throws Error(device) with what to install if
+// there is no NVRTC, or one that is too new for the driver.
 Result load_kernels(const std::string& source, const BuildOptions& options,
                     const std::function<Result(const std::string& code)>& load);
 

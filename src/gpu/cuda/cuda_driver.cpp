@@ -122,7 +122,7 @@ class CudaDriver final : public Driver {
               std::size_t work_items) override {
     if (work_items == 0) return;
     use();
-    const auto group = static_cast<std::size_t>(options_.style.group);
+    const auto group = static_cast<std::size_t>(options_.style.work_group);
     const std::size_t blocks = (work_items + group - 1) / group;
     check(blocks <= kMostBlocks && arguments.size() <= kMostArguments, "{} has {} blocks and {} arguments",
           kernel, blocks, arguments.size());

@@ -78,8 +78,8 @@ TEST_F(CudaDriverTest, WritesComputesAndReadsBack) {
   driver->write(Queue::compute, *weights, 0, std::as_bytes(std::span(w)));
   driver->write(Queue::compute, *gradient, 0, std::as_bytes(std::span(g)));
   const float rate = 0.3f;
-  driver->launch(Queue::compute, "sgd", std::vector<Argument>{weights.get(), gradient.get(), 0, kCount, rate},
-                 kCount);
+  driver->launch(Queue::compute, "sgd",
+                 std::vector<Argument>{weights.get(), gradient.get(), 0, kCount, rate, 0.0f}, kCount);
   std::vector<float> expected(kCount);
   for (std::size_t i = 0; i < kCount; ++i) expected[i] = std::fma(-rate, g[i], w[i]);
   EXPECT_EQ(read(*driver, *weights, kCount), expected);

@@ -7,7 +7,7 @@
 
 namespace lockstep::gpu::cuda {
 
-// The device's context, the same for all who use the device. CUDA keeps for every thread which context its
+// The device's context, the same for all users of the device. CUDA keeps for every thread which context its
 // calls mean, and a device is made on one thread and driven by another: so every caller of CUDA says use()
 // first.
 class HeldContext {

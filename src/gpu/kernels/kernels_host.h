@@ -48,6 +48,7 @@ struct HostKernels {
 #include "arithmetic/elementary_opencl.h"
 #include "arithmetic/elementary.inc"
 #include "gpu/kernels/small.inc"
+#include "gpu/kernels/update.inc"
 #include "gpu/kernels/gradient.inc"
 #define TILE_P 1
 #include "gpu/kernels/tile.inc"

@@ -48,22 +48,22 @@ struct Transforms {
   decltype(&HostKernels::winograd_output_4) output;
   decltype(&HostKernels::winograd_gradient_4) gradient;
   decltype(&HostKernels::winograd_spread_4) spread;
-  decltype(&HostKernels::winograd_gather_4) gather;
+  decltype(&HostKernels::winograd_add_tiles_4) add_tiles;
   decltype(&HostKernels::winograd_back_4) back;
 };
 
 Transforms transforms_of(int frequencies) {
   using H = HostKernels;
   if (frequencies == 4) {
-    return {&H::winograd_weights_4, &H::winograd_input_4,  &H::winograd_output_4, &H::winograd_gradient_4,
-            &H::winograd_spread_4,  &H::winograd_gather_4, &H::winograd_back_4};
+    return {&H::winograd_weights_4, &H::winograd_input_4,     &H::winograd_output_4, &H::winograd_gradient_4,
+            &H::winograd_spread_4,  &H::winograd_add_tiles_4, &H::winograd_back_4};
   }
   if (frequencies == 6) {
-    return {&H::winograd_weights_6, &H::winograd_input_6,  &H::winograd_output_6, &H::winograd_gradient_6,
-            &H::winograd_spread_6,  &H::winograd_gather_6, &H::winograd_back_6};
+    return {&H::winograd_weights_6, &H::winograd_input_6,     &H::winograd_output_6, &H::winograd_gradient_6,
+            &H::winograd_spread_6,  &H::winograd_add_tiles_6, &H::winograd_back_6};
   }
-  return {&H::winograd_weights_8, &H::winograd_input_8,  &H::winograd_output_8, &H::winograd_gradient_8,
-          &H::winograd_spread_8,  &H::winograd_gather_8, &H::winograd_back_8};
+  return {&H::winograd_weights_8, &H::winograd_input_8,     &H::winograd_output_8, &H::winograd_gradient_8,
+          &H::winograd_spread_8,  &H::winograd_add_tiles_8, &H::winograd_back_8};
 }
 
 // A layer on a minibatch. Frequencies of activations are [pack][f][channel][tile][lane].
@@ -172,7 +172,7 @@ Numbers input_gradient(const Layer& layer, const Numbers& dy, const Numbers& w) 
             [&](HostKernels& k) { (k.*layer.transforms().spread)(m.data(), layer.tiles()); });
   Numbers dx(product({layer.packs(), s.in_channels, s.height, s.width, LANES}), kUnset);
   run_items(product({layer.packs(), s.in_channels, s.height, s.width}) + kOverhang, [&](HostKernels& k) {
-    (k.*layer.transforms().gather)(m.data(), dx.data(), layer.tiles(), layer.tile);
+    (k.*layer.transforms().add_tiles)(m.data(), dx.data(), layer.tiles(), layer.tile);
   });
   return from_packs(std::span<const float>(dx), layer.count());
 }

@@ -12,6 +12,7 @@
 #include "gpu/gpu_executable.h"
 #include "gpu/opencl/opencl_driver.h"
 #include "model/zoo.h"
+#include "program/data_parallel.h"
 
 namespace lockstep::gpu::opencl {
 namespace {
@@ -81,7 +82,7 @@ TEST(OpenClStep, OfLenetTakesFewLaunchesAndOneWait) {
   for (const auto rule : {arithmetic::ConvolutionRule::direct, arithmetic::ConvolutionRule::fast}) {
     model::Model lenet = model::zoo_model("lenet");
     lenet.convolution = rule;
-    const program::Program p = program::compile_training(lenet);
+    const program::Program p = program::data_parallel(program::compile_training(lenet), {}, 16)[0];
     GpuExecutable executable(p, {}, *driver);
     const device::StepInput input{{pixels.data(), labels.data(), order}, {0.1f}};
     run_step(executable, p, input);
@@ -90,7 +91,7 @@ TEST(OpenClStep, OfLenetTakesFewLaunchesAndOneWait) {
     run_step(executable, p, input);
     float loss = 0;
     executable.download(p.loss, {&loss, 1});
-    EXPECT_EQ(executable.tally().at(3), 256);
+    EXPECT_EQ(executable.counts(p.tally)[3], 256);
     EXPECT_LE(driver->counters().launches - before.launches, 60);
     EXPECT_EQ(driver->counters().waits - before.waits, 1);
     RecordProperty(rule == arithmetic::ConvolutionRule::fast ? "fast_launches" : "direct_launches",
@@ -102,16 +103,14 @@ TEST(OpenClStep, OfLenetTakesFewLaunchesAndOneWait) {
 TEST(OpenClExchange, ShowingAParameterLeavesWhatIsBeingSent) {
   const std::unique_ptr<Driver> driver = first_driver();
   if (!driver) GTEST_SKIP() << "no OpenCL device here";
-  const program::Program p = program::compile_training(model::zoo_model("mlp"));
+  const program::Program p =
+      program::data_parallel(program::compile_training(model::zoo_model("mlp")), {.ranks = 2}, 16)[0];
   GpuExecutable executable(p, {.alone = false}, *driver);
-  executable.expect({});
-  for (std::size_t sum = 0; sum < p.sums.size(); ++sum) {
-    const program::BufferId id = p.sums[sum].parameter;
-    if (id < 0) continue;
+  for (const program::BufferId id : p.parameters) {
     const std::size_t elements = p.buffers[static_cast<std::size_t>(id)].elements;
     executable.upload(id, std::vector<float>(elements, 1.0f));
-    const std::span<float> sent =
-        executable.numbers({program::exchange::Place::Of::parameter, {static_cast<int>(sum), 0, elements}});
+    const std::span<std::byte> bytes = executable.bytes({{id, 0, elements}});
+    const std::span sent(reinterpret_cast<float*>(bytes.data()), elements);
     std::ranges::fill(sent, 2.0f);
     EXPECT_EQ(std::ranges::count(executable.parameter(id), 1.0f), static_cast<std::ptrdiff_t>(elements));
     EXPECT_EQ(std::ranges::count(sent, 2.0f), static_cast<std::ptrdiff_t>(elements));

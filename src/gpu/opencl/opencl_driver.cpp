@@ -128,7 +128,7 @@ class OpenClDriver final : public Driver {
     if (work_items == 0) return;
     Kernel k = kernel_named(kernel);
     for (std::size_t i = 0; i < arguments.size(); ++i) set_argument(k, kernel, i, arguments[i]);
-    const auto group = static_cast<std::size_t>(options_.style.group);
+    const auto group = static_cast<std::size_t>(options_.style.work_group);
     const std::size_t size = (work_items + group - 1) / group * group;
     ClEvent event = nullptr;
     expect(api_.EnqueueNDRangeKernel(raw(queue), k, 1, nullptr, &size, &group, 0, nullptr,

@@ -22,7 +22,8 @@ struct Progress {
 
 // A send, as its receiver sees it.
 struct Note {
-  std::span<const float> numbers;
+  std::span<const std::byte> bytes;
+  bool direct = false;
   std::shared_ptr<Progress> sender_progress;
   Mailbox* sender = nullptr;
 };
@@ -60,8 +61,10 @@ struct Mailbox {
   }
 };
 
-struct Hub {
-  explicit Hub(int ranks) : boxes(static_cast<std::size_t>(ranks)) {
+}  // namespace
+
+struct ThreadHub::Boxes {
+  explicit Boxes(int ranks) : boxes(static_cast<std::size_t>(ranks)) {
     for (Mailbox& box : boxes) {
       const Lock lock(box.mutex);
       box.notes.resize(boxes.size());
@@ -73,16 +76,13 @@ struct Hub {
   std::atomic<bool> aborted{false};
 };
 
-using Copy = std::function<void(std::span<const float> from, std::span<float> to)>;
-
-class ThreadTransport final : public Transport {
+class ThreadHub::Member final : public Transport {
  public:
-  // `copy` may be nothing: then the numbers are in the host's memory.
-  ThreadTransport(std::shared_ptr<Hub> hub, int rank, bool spin, Copy copy)
+  Member(std::shared_ptr<Boxes> hub, int rank, RankOptions options)
       : hub_(std::move(hub)),
         rank_(static_cast<std::size_t>(rank)),
-        spin_(spin),
-        copy_(std::move(copy)),
+        spin_(options.spin),
+        copy_(std::move(options.copy)),
         box_(hub_->boxes[rank_]),
         waiting_(hub_->boxes.size()),
         posted_(hub_->boxes.size(), 0) {}
@@ -96,9 +96,9 @@ class ThreadTransport final : public Transport {
       const auto peer = static_cast<std::size_t>(op.peer);
       check(peer < waiting_.size() && peer != rank_, "rank {} has no peer {}", rank_, op.peer);
       if (op.in.empty()) {
-        leave_note(peer, {op.out, started.progress, &box_});
+        leave_note(peer, {op.out, op.direct, started.progress, &box_});
       } else {
-        waiting_[peer].push_back({op.in, started.progress});
+        waiting_[peer].push_back({op.in, op.direct, started.progress});
         started.needed.emplace_back(peer, ++posted_[peer]);
       }
     }
@@ -142,7 +142,8 @@ class ThreadTransport final : public Transport {
     std::vector<std::pair<std::size_t, std::uint64_t>> needed;  // peer, and how many of its notes
   };
   struct Wanted {
-    std::span<float> to;
+    std::span<std::byte> to;
+    bool direct;
     std::shared_ptr<Progress> progress;
   };
   struct Match {
@@ -170,12 +171,13 @@ class ThreadTransport final : public Transport {
 
   void copy_what_is_here() {
     for (const auto& [peer, note, wanted] : take_notes()) {
-      check(note.numbers.size() == wanted.to.size(), "rank {} sent {} numbers where rank {} expects {}", peer,
-            note.numbers.size(), rank_, wanted.to.size());
-      if (copy_) {
-        copy_(note.numbers, wanted.to);
+      check(note.bytes.size() == wanted.to.size(), "rank {} sent {} bytes where rank {} expects {}", peer,
+            note.bytes.size(), rank_, wanted.to.size());
+      check(note.direct == wanted.direct, "ranks {} and {} disagree about where bytes lie", peer, rank_);
+      if (note.direct) {
+        copy_(note.bytes, wanted.to);
       } else {
-        std::memcpy(wanted.to.data(), note.numbers.data(), note.numbers.size_bytes());
+        std::memcpy(wanted.to.data(), note.bytes.data(), note.bytes.size());
       }
       --wanted.progress->left;
       if (--note.sender_progress->left == 0) note.sender->tell_that_sends_are_done();
@@ -221,10 +223,10 @@ class ThreadTransport final : public Transport {
     return true;
   }
 
-  const std::shared_ptr<Hub> hub_;
+  const std::shared_ptr<Boxes> hub_;
   const std::size_t rank_;
   const bool spin_;
-  const Copy copy_;
+  const DirectCopy copy_;
   Mailbox& box_;
   std::vector<std::deque<Wanted>> waiting_;  // by sender, in posting order
   std::vector<std::uint64_t> posted_;        // by sender: receives, ever
@@ -233,18 +235,11 @@ class ThreadTransport final : public Transport {
   std::uint64_t seen_ = 0;
 };
 
-}  // namespace
+ThreadHub::ThreadHub(int ranks) : boxes_(std::make_shared<Boxes>(ranks)) {}
+ThreadHub::~ThreadHub() = default;
 
-std::vector<std::unique_ptr<Transport>> make_thread_transports(const ThreadOptions& options) {
-  const auto hub = std::make_shared<Hub>(options.ranks);
-  std::vector<std::unique_ptr<Transport>> transports;
-  transports.reserve(static_cast<std::size_t>(options.ranks));
-  for (int rank = 0; rank < options.ranks; ++rank) {
-    transports.push_back(std::make_unique<ThreadTransport>(
-        hub, rank, options.spin,
-        options.copies.empty() ? Copy{} : options.copies[static_cast<std::size_t>(rank)]));
-  }
-  return transports;
+std::unique_ptr<Transport> ThreadHub::join(int rank, RankOptions options) {
+  return std::make_unique<Member>(boxes_, rank, std::move(options));
 }
 
 }  // namespace lockstep::transport

@@ -5,7 +5,6 @@
 // of its own. Who waits says which notes it needs and is woken by the last of them, not by each: with 16
 // ranks on 2 cores every wake-up costs as much as copying 40 KB.
 #pragma once
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -13,14 +12,20 @@
 
 namespace lockstep::transport {
 
-struct ThreadOptions {
-  int ranks = 1;
-  bool spin = true;  // look a while before going to sleep: right where every rank has a core of its own
-  // By rank: how it copies what was sent to it. Empty: the numbers are in the host's memory.
-  std::vector<std::function<void(std::span<const float> from, std::span<float> to)>> copies = {};
-};
+// Where the ranks of one run meet; each calls join() once. The hub lives as long as one of its transports.
+class ThreadHub {
+ public:
+  explicit ThreadHub(int ranks);
+  ~ThreadHub();
+  ThreadHub(const ThreadHub&) = delete;
+  ThreadHub& operator=(const ThreadHub&) = delete;
 
-// The transports of all ranks. They refer to each other and must live equally long.
-std::vector<std::unique_ptr<Transport>> make_thread_transports(const ThreadOptions& options);
+  std::unique_ptr<Transport> join(int rank, RankOptions options);
+
+ private:
+  struct Boxes;
+  class Member;
+  const std::shared_ptr<Boxes> boxes_;
+};
 
 }  // namespace lockstep::transport

@@ -40,6 +40,11 @@ void run_ranks(Ranks& ranks, const Work& work) {
   }
 }
 
+Op send(int to, std::span<const float> numbers) { return transport::send(to, std::as_bytes(numbers)); }
+Op receive(int from, std::span<float> numbers) {
+  return transport::receive(from, std::as_writable_bytes(numbers));
+}
+
 Ticket start(Transport& transport, const std::vector<Op>& ops) { return transport.start(ops); }
 
 template <class Call>
@@ -55,7 +60,12 @@ void expect_error(Fault fault, std::string_view part, const Call& call) {
 
 class ThreadTransport : public testing::TestWithParam<bool> {
  protected:
-  static Ranks make(int ranks) { return make_thread_transports({.ranks = ranks, .spin = GetParam()}); }
+  static Ranks make(int ranks) {
+    ThreadHub hub(ranks);
+    Ranks members;
+    for (int rank = 0; rank < ranks; ++rank) members.push_back(hub.join(rank, {.spin = GetParam()}));
+    return members;
+  }
 };
 INSTANTIATE_TEST_SUITE_P(Spin, ThreadTransport, testing::Bool(),
                          [](const auto& spin) { return spin.param ? "Spinning" : "Sleeping"; });
@@ -254,7 +264,7 @@ TEST_P(ThreadTransport, WrongSizesAreADefect) {
   const std::array<float, 3> out{1, 2, 3};
   std::array<float, 2> in{};
   start(*ranks[0], {send(1, out)});
-  expect_error(Fault::ours, "rank 0 sent 3 numbers where rank 1 expects 2",
+  expect_error(Fault::ours, "rank 0 sent 12 bytes where rank 1 expects 8",
                [&] { start(*ranks[1], {receive(0, in)}); });
   EXPECT_THAT(in, testing::ElementsAre(0, 0));
 }

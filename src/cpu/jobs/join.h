@@ -1,0 +1,19 @@
+// Sums of packs that meet in the pack tree (simd/join.h).
+#pragma once
+#include <array>
+#include <cstddef>
+
+namespace lockstep::cpu {
+
+// Where a finished sum of one pack goes: joined with the sums above it in the pack tree, then stored.
+struct JoinTarget {
+  static constexpr int kMaxJoins = 24;
+  int joins = 0;
+  std::array<const float*, kMaxJoins> sums{};  // in joining order
+  float* destination = nullptr;
+};
+
+// Adds `values` into the tree: target[i] = tree join of values[i], i < count.
+using JoinRow = void (*)(const float* values, std::ptrdiff_t offset, std::size_t count, const JoinTarget&);
+
+}  // namespace lockstep::cpu

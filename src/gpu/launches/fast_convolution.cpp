@@ -1,0 +1,71 @@
+#include "gpu/launches/fast_convolution.h"
+
+namespace lockstep::gpu {
+namespace {
+
+TileShape tile_shape(const program::Convolution& c, const Tiling& t, int packs) {
+  return {c.input.channels, c.input.height,   c.input.width, c.output.channels, c.output.height,
+          c.output.width,   c.padding.height, t.rows,        t.columns,         packs};
+}
+
+void multiply(const PackLaunches& launches, const Memory* from, const Memory* weights, const Memory* to,
+              const ProductShape& shape) {
+  const LaunchContext& context = launches.context;
+  context.items(
+      context.tiled("multiply", shape.packs), {from, weights, to, shape},
+      context.tiles_of(shape.packs, shape.out_channels) * product({shape.frequencies, shape.tiles}));
+}
+
+}  // namespace
+
+std::string of_side(std::string_view kernel, const Tiling& tiling) {
+  return fmt::format("{}_{}", kernel, tiling.side);
+}
+
+void transform_input(const PackLaunches& launches, const program::Convolution& c, const Memory* x) {
+  const Tiling t(c);
+  const int packs = launches.packs();
+  launches.context.items(of_side("winograd_input", t),
+                         {x, launches.scratch(kFirst), tile_shape(c, t, packs), t.tile},
+                         product({packs, c.input.channels, t.tiles()}));
+}
+
+void transform_gradient(const PackLaunches& launches, const program::Convolution& c, const Memory* dy) {
+  const Tiling t(c);
+  const int packs = launches.packs();
+  launches.context.items(of_side("winograd_gradient", t),
+                         {dy, launches.scratch(kSecond), tile_shape(c, t, packs), t.tile},
+                         product({packs, c.output.channels, t.tiles()}));
+}
+
+void fast_forward(const PackLaunches& launches, const program::Forward& forward) {
+  const program::Convolution& c = forward.convolution;
+  const Tiling t(c);
+  const int packs = launches.packs();
+  const Memory *const first = launches.scratch(kFirst), *const second = launches.scratch(kSecond);
+  transform_input(launches, c, launches.in(0));
+  multiply(launches, first, launches.in(1), second,
+           {t.frequencies(), c.input.channels, c.output.channels, t.tiles(), packs});
+  const bool pooled = forward.epilogue == program::Epilogue::relu_average_pool;
+  const Memory *const y = launches.out(0), *const mask = pooled ? launches.out(1) : y;
+  launches.context.items(
+      of_side("winograd_output", t),
+      {second, launches.in(2), y, mask, tile_shape(c, t, packs), t.tile, static_cast<int>(forward.epilogue)},
+      product({packs, c.output.channels, t.tiles()}));
+}
+
+void fast_input_gradient(const PackLaunches& launches, const program::Convolution& c) {
+  const LaunchContext& context = launches.context;
+  const Tiling t(c);
+  const int packs = launches.packs();
+  const Memory *const first = launches.scratch(kFirst), *const second = launches.scratch(kSecond);
+  transform_gradient(launches, c, launches.in(0));
+  multiply(launches, second, context.memory.prepared_back(launches.instruction.inputs[1]), first,
+           {t.frequencies(), c.output.channels, c.input.channels, t.tiles(), packs});
+  const TileShape shape = tile_shape(c, t, packs);
+  context.items(of_side("winograd_spread", t), {first, shape}, product({packs, c.input.channels, t.tiles()}));
+  context.items(of_side("winograd_add_tiles", t), {first, launches.out(0), shape, t.tile},
+                product({packs, c.input.elements()}));
+}
+
+}  // namespace lockstep::gpu

@@ -1,0 +1,53 @@
+// From an operation over packs to its launches: one function for each operation, defined in the file of its
+// kind. An operation without a function here does not compile, a function without a definition does not link.
+#pragma once
+#include "gpu/arguments.h"
+#include "gpu/launch_plan.h"
+#include "gpu/launches/launch_context.h"
+
+namespace lockstep::gpu {
+
+// The packs one call works on.
+struct PackGroup {
+  int first = 0;  // in the device's share
+  int packs = 0;
+  int examples = 0;  // that are there; the last pack may have absent lanes
+};
+
+struct PackLaunches {
+  const LaunchContext& context;
+  const program::Instruction& instruction;
+  const PackGroup& group;
+
+  void operator()(const program::Load& load) const;
+  void operator()(const program::Forward& forward) const;
+  void operator()(const program::ReluForward& relu) const;
+  void operator()(const program::ReluBackward& relu) const;
+  void operator()(const program::PoolForward& forward) const;
+  void operator()(const program::PoolBackward& backward) const;
+  void operator()(const program::Unpool& unpool) const;
+  void operator()(const program::Add& add) const;
+  void operator()(const program::Loss& loss) const;
+  void operator()(const program::InputGradient& gradient) const;
+  void operator()(const program::WeightGradient& gradient) const;
+  void operator()(const program::UnpoolWeightGradient& gradient) const;
+  // These run once a step, not over packs.
+  void operator()(const program::Prepare&) const { not_over_packs(); }
+  void operator()(const program::Check&) const { not_over_packs(); }
+  void operator()(const program::Update&) const { not_over_packs(); }
+  void operator()(const program::Look&) const { not_over_packs(); }
+
+  // Input or output number `i` of the instruction; the sums of each pack, where the output is a partial sum.
+  const Memory* in(std::size_t i) const { return context.memory.at(instruction.inputs[i]); }
+  const Memory* out(std::size_t i) const { return context.memory.at(instruction.outputs[i]); }
+  const Memory* sums(std::size_t i) const { return context.memory.pack_sums(instruction.outputs[i]); }
+  const Memory* scratch(Scratch use) const { return context.memory.scratch(use); }
+  int packs() const { return group.packs; }
+  // Floats of the first output, in all packs.
+  std::size_t output_floats() const;
+
+ private:
+  [[noreturn]] void not_over_packs() const;
+};
+
+}  // namespace lockstep::gpu

@@ -1,0 +1,91 @@
+#include "gpu/launches/fast_convolution.h"
+#include "gpu/launches/shapes.h"
+#include "gpu/launches/unpool.h"
+
+namespace lockstep::gpu {
+namespace {
+
+using arithmetic::kPack;
+using arithmetic::WeightGradientAlgorithm;
+using program::Convolution;
+
+// Rows of dy; or, of fast convolution, one row for each frequency, whose columns are tiles.
+OuterShape outer_shape(const Convolution& c, int packs) {
+  return {c.input.channels, c.output.channels, c.input.height, c.input.width,   c.output.height,
+          c.output.width,   c.kernel.height,   c.kernel.width, c.stride.height, c.stride.width,
+          c.padding.height, c.padding.width,   packs};
+}
+OuterShape outer_shape(const Convolution& c, const Tiling& t, int packs) {
+  return {c.input.channels,       c.output.channels, 1, t.tiles(), 1, t.tiles(), 1, 1, 1, 1, 0, 0,
+          packs * t.frequencies()};
+}
+
+void bias_gradient(const PackLaunches& launches, const Convolution& c, const Memory* dy) {
+  const int packs = launches.packs();
+  launches.context.items("bias_gradient",
+                         {dy, launches.sums(1), c.output.channels, positions(c.output), packs},
+                         product({packs, c.output.channels}));
+}
+
+void lane_chains(const PackLaunches& launches, const Convolution& c, const Memory* dy) {
+  const int packs = launches.packs();
+  const Style& style = launches.context.style;
+  launches.context.items("lane_chain", {launches.in(0), dy, launches.sums(0), window_shape(c, packs)},
+                         product({packs, divide_up(c.output.channels, style.lane_outputs),
+                                  divide_up(c.input.channels * c.taps(), style.lane_taps)}));
+}
+
+// x [batch][channel][column] times dy, column by column: channels of x go to the lanes first.
+void outer_products(const PackLaunches& launches, const Memory* x, const Memory* dy, const Memory* to,
+                    const OuterShape& shape) {
+  const LaunchContext& context = launches.context;
+  const Memory* const transposed = launches.scratch(kTransposed);
+  const int channels = shape.in_channels, columns = shape.in_height * shape.in_width;
+  context.items("transpose", {x, transposed, channels, columns, shape.batches},
+                product({shape.batches, divide_up(channels, kPack), columns}));
+  const int blocks = divide_up(divide_up(channels, kPack), context.style.outer_blocks);
+  context.items("outer_product", {transposed, dy, to, shape},
+                product({shape.batches, shape.kernel_height * shape.kernel_width,
+                         divide_up(shape.out_channels, context.style.outer_outputs), blocks}));
+}
+
+void fast_weight_gradient(const PackLaunches& launches, const Convolution& c) {
+  const LaunchContext& context = launches.context;
+  const Tiling t(c);
+  const int packs = launches.packs();
+  const Memory* const products = launches.scratch(kProducts);
+  transform_input(launches, c, launches.in(0));
+  transform_gradient(launches, c, launches.in(1));
+  outer_products(launches, launches.scratch(kFirst), launches.scratch(kSecond), products,
+                 outer_shape(c, t, packs));
+  context.elements(of_side("winograd_back", t),
+                   {products, launches.sums(0), c.output.channels, c.input.channels, c.kernel.height, packs},
+                   product({packs, c.output.channels, context.weight_lanes(c.input.channels)}));
+}
+
+}  // namespace
+
+void PackLaunches::operator()(const program::WeightGradient& gradient) const {
+  const Convolution& c = gradient.convolution;
+  switch (c.algorithms.weight_gradient) {
+    case WeightGradientAlgorithm::per_lane:
+      lane_chains(*this, c, in(1));
+      break;
+    case WeightGradientAlgorithm::per_row:
+      outer_products(*this, in(0), in(1), sums(0), outer_shape(c, packs()));
+      break;
+    case WeightGradientAlgorithm::winograd:
+      fast_weight_gradient(*this, c);
+      break;
+  }
+  bias_gradient(*this, c, in(1));
+}
+
+void PackLaunches::operator()(const program::UnpoolWeightGradient& gradient) const {
+  const Memory* const dy = scratch(kFirst);
+  launch_unpool(*this, gradient.pool, {in(1), in(2), dy});
+  lane_chains(*this, gradient.convolution, dy);
+  bias_gradient(*this, gradient.convolution, dy);
+}
+
+}  // namespace lockstep::gpu
