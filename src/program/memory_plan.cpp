@@ -161,7 +161,8 @@ MemoryPlan plan_memory(const Program& program, const Nest& nest) {
   const std::vector<bool> crosses = crosses_segments(program);
   const std::vector<Life> lives = lives_of(program, nest);
   MemoryPlan plan;
-  plan.workspaces = nest.threads;
+  plan.threads = nest.threads;
+  plan.stack = nest.stack;
   plan.buffers.resize(program.buffers.size());
   if (nest.pack_sums) plan.pack_sums.resize(program.buffers.size());
   Placer placer(program, plan);

@@ -63,7 +63,8 @@ struct MemoryPlan {
   std::vector<Place> places = {};
   std::size_t places_bytes = 0;                           // of a workspace; scratch lies behind its places
   std::size_t workspace_bytes = 0;                        // with scratch
-  int workspaces = 1;                                     // one for each thread
+  int threads = 1;                                        // each has a workspace
+  int stack = 1;                                          // partial sums of each thread
   std::array<std::size_t, kMemoryClasses> by_class = {};  // a place counts for its largest buffer's class
 
   std::size_t& operator[](MemoryClass of) { return by_class[static_cast<std::size_t>(of)]; }
