@@ -39,6 +39,8 @@ std::vector<Life> lives_of(const Program& program, const Nest& nest) {
       }
     }
     for (std::size_t at = 0; at < lives.size(); ++at) {
+      // A device may copy labels in before the first instruction.
+      if (sides[at] != 0 && program.buffers[at].role == Role::labels) lives[at].first = start;
       if (sides[at] == 0 || sides[at] == kBefore || sides[at] == kAfter) continue;
       lives[at].copies = nest.group;
       if (nest.group == 1 || sides[at] == kGrouped) continue;
