@@ -5,90 +5,69 @@
 #include "base/error.h"
 
 namespace lockstep::cpu {
-namespace {
 
 using program::Role;
 
-// Buffers of a thread start a cache line apart, so that threads do not share one.
-std::size_t line(std::size_t elements, std::size_t per_line) {
-  return (elements + per_line - 1) / per_line * per_line;
-}
-
-}  // namespace
-
-Arena::Arena(const program::Program& program, const ArenaSizes& sizes)
-    : threads_(sizes.threads), most_packs_(sizes.most_packs), places_(program.buffers.size()) {
-  for (std::size_t i = 0; i < places_.size(); ++i) {
+void Arena::allocate(const program::Program& program, const program::MemoryPlan& plan,
+                     const ArenaLinks& links) {
+  threads_ = plan.threads;
+  stack_ = plan.stack;
+  locations_.resize(program.buffers.size());
+  for (std::size_t i = 0; i < locations_.size(); ++i) {
     const program::Buffer& buffer = program.buffers[i];
-    Place& place = places_[i];
-    place.slots = sizes.slots[i];
-    place.kept = sizes.kept[i];
+    const program::MemoryPlan::Numbers& numbers = plan.buffers[i];
+    Location& location = locations_[i];
+    location.slots = numbers.copies;
+    location.stride = numbers.bytes;
+    if (numbers.place >= 0) {
+      location.first = plan.places[static_cast<std::size_t>(numbers.place)].first;
+      continue;
+    }
     switch (buffer.role) {
       case Role::activation:
-        put_into_workspace(place, buffer.elements * kPack * sizeof(float));
-        break;
       case Role::mask:
-        put_into_workspace(place, buffer.elements * kPack / 8);
-        break;
       case Role::labels:
-        put_into_workspace(place, kPack);
-        break;
-      case Role::partial:
-        place.stride = line(buffer.elements, 16);
+        location.kept = numbers.life == program::Lifetime::step;
+        give(location.kept_memory, numbers.all_bytes());
         break;
       case Role::counts:  // of the device, then of each thread
-        place.stride = line(buffer.elements, 8);
-        place.count_memory =
-            AlignedBuffer<std::int64_t>((1 + static_cast<std::size_t>(threads_)) * place.stride);
+        location.stride = numbers.bytes / sizeof(std::int64_t);
+        give(location.count_memory, numbers.all_bytes());
         break;
+      case Role::partial:
+        location.stride = numbers.bytes / sizeof(float);
+        [[fallthrough]];
       case Role::prepared:
-        if (sizes.passing_prepared) {
-          put_into_workspace(place, sizes.prepared[i] * sizeof(float));
-        } else {
-          place.float_memory = AlignedBuffer<float>(sizes.prepared[i]);
-        }
-        break;
       case Role::parameter:
       case Role::gradient:
       case Role::state:
-        if (!sizes.borrowed.contains(static_cast<program::BufferId>(i)))
-          place.float_memory = AlignedBuffer<float>(buffer.elements);
-        break;
       case Role::inbox:
+        if (numbers.bytes > 0) give(location.float_memory, numbers.all_bytes());
         break;
     }
-    place.floats = place.float_memory.data();
-    place.counts = place.count_memory.data();
+    location.floats = location.float_memory.data();
+    location.counts = location.count_memory.data();
   }
-  for (const auto& [parameter, floats] : sizes.borrowed)
-    places_[static_cast<std::size_t>(parameter)].floats = floats;
-  for (const auto& [prepared, parameter] : sizes.canonical) {
-    places_[static_cast<std::size_t>(prepared)].floats = shared(parameter);
-  }
+  for (const auto& [parameter, floats] : links.borrowed)
+    locations_[static_cast<std::size_t>(parameter)].floats = floats;
+  for (const auto& [prepared, parameter] : links.canonical)
+    locations_[static_cast<std::size_t>(prepared)].floats = shared(parameter);
 }
 
 void Arena::enlarge(const program::Program& program, int stack) {
   const bool deeper = stack > stack_;
   stack_ = std::max(stack_, stack);
-  for (std::size_t i = 0; i < places_.size(); ++i) {
+  for (std::size_t i = 0; i < locations_.size(); ++i) {
     const program::Buffer& buffer = program.buffers[i];
-    Place& place = places_[i];
-    if (buffer.role == Role::inbox && buffer.elements > place.float_memory.size())
-      place.float_memory = AlignedBuffer<float>(buffer.elements);
+    Location& location = locations_[i];
+    if (buffer.role == Role::inbox && buffer.elements > location.float_memory.size())
+      give(location.float_memory, buffer.elements * sizeof(float));
     if (buffer.role == Role::partial && deeper)
-      place.float_memory = AlignedBuffer<float>(static_cast<std::size_t>(threads_ * stack_) * place.stride);
-    if (buffer.role == Role::inbox || buffer.role == Role::partial) place.floats = place.float_memory.data();
+      give(location.float_memory,
+           static_cast<std::size_t>(threads_ * stack_) * location.stride * sizeof(float));
+    if (buffer.role == Role::inbox || buffer.role == Role::partial)
+      location.floats = location.float_memory.data();
   }
-}
-
-void Arena::put_into_workspace(Place& place, std::size_t bytes_of_a_slot) {
-  place.stride = line(bytes_of_a_slot, 64);
-  if (place.kept) {
-    place.kept_memory = AlignedBuffer<std::byte>(static_cast<std::size_t>(most_packs_) * place.stride);
-    return;
-  }
-  place.first = workspace_bytes_;
-  workspace_bytes_ += static_cast<std::size_t>(place.slots) * place.stride;
 }
 
 std::int64_t* Arena::thread_counts(program::BufferId id, int thread) const {

@@ -1,8 +1,8 @@
-// The memory of one program on a CPU device: where each buffer lies.
-// Activations, masks and labels lie in a workspace (workspace.h) and have one or more slots, a slot holding
-// one pack, unless they are kept from segment to segment: then every pack of the device has a place of its
-// own. Partial sums belong to a thread and are a small stack (arithmetic/tree.h). All else is shared by the
-// threads.
+// The memory of one program on a CPU device: where each buffer lies, as its plan says
+// (program/memory_plan.h). Activations, masks and labels lie in a workspace (workspace.h) and have one or
+// more slots, a slot holding one pack, unless they are kept from segment to segment: then every pack of the
+// device has a place of its own. Partial sums belong to a thread and are a small stack (arithmetic/tree.h).
+// All else is shared by the threads.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,24 +11,21 @@
 #include "arithmetic/tree.h"
 #include "base/aligned_buffer.h"
 #include "cpu/kernels.h"
+#include "program/memory_plan.h"
 #include "program/program.h"
 
 namespace lockstep::cpu {
 
-struct ArenaSizes {
-  int threads = 1;
-  std::vector<int> slots;             // by buffer: packs that are kept at once in a workspace
-  std::vector<std::size_t> prepared;  // by buffer: floats of a prepared parameter
+// Buffers that have no memory of their own.
+struct ArenaLinks {
   std::map<program::BufferId, program::BufferId> canonical;  // prepared parameters that are the parameter
   std::map<program::BufferId, float*> borrowed;              // parameters that lie in another arena
-  std::vector<bool> kept;         // by buffer: activations with a place for every pack of the device
-  int most_packs = 1;             // of the device
-  bool passing_prepared = false;  // prepared parameters lie in the workspace, too
 };
 
 class Arena {
  public:
-  Arena(const program::Program& program, const ArenaSizes& sizes);
+  // Once, before anything else.
+  void allocate(const program::Program& program, const program::MemoryPlan& plan, const ArenaLinks& links);
 
   // An arena is a handle: its functions are const, and their callers may write to the memory.
 
@@ -55,7 +52,9 @@ class Arena {
   std::byte* kept_pack(program::BufferId id, int pack) const {
     return at(id).kept_memory.data() + static_cast<std::size_t>(pack) * at(id).stride;
   }
-  std::size_t workspace_bytes() const { return workspace_bytes_; }
+
+  // Bytes that this arena has allocated; workspaces are not part of it.
+  std::size_t allocated() const { return allocated_; }
 
   std::int64_t* counts(program::BufferId id) const { return at(id).counts; }
   std::int64_t* thread_counts(program::BufferId id, int thread) const;
@@ -67,7 +66,7 @@ class Arena {
   int slots(program::BufferId id) const { return at(id).slots; }
 
  private:
-  struct Place {
+  struct Location {
     std::size_t stride = 0;  // from one slot (in bytes), level or thread (in elements) to the next
     std::size_t first = 0;   // in the workspace, in bytes
     int slots = 1;
@@ -78,16 +77,21 @@ class Arena {
     float* floats = nullptr;
     std::int64_t* counts = nullptr;
   };
-  const Place& at(program::BufferId id) const { return places_[static_cast<std::size_t>(id)]; }
-  static std::size_t offset(const Place& place, int slot) {
-    return place.first + static_cast<std::size_t>(slot) * place.stride;
+  const Location& at(program::BufferId id) const { return locations_[static_cast<std::size_t>(id)]; }
+  static std::size_t offset(const Location& location, int slot) {
+    return location.first + static_cast<std::size_t>(slot) * location.stride;
   }
-  void put_into_workspace(Place& place, std::size_t bytes_of_a_slot);
+  // Replaces `memory` and counts it.
+  template <class T>
+  void give(AlignedBuffer<T>& memory, std::size_t bytes) {
+    allocated_ -= memory.size() * sizeof(T);
+    memory = AlignedBuffer<T>(bytes / sizeof(T));
+    allocated_ += memory.size() * sizeof(T);
+  }
 
-  const int threads_, most_packs_;
-  std::vector<Place> places_;
-  std::size_t workspace_bytes_ = 0;
-  int stack_ = 0;
+  std::vector<Location> locations_;
+  std::size_t allocated_ = 0;  // bytes
+  int threads_ = 1, stack_ = 1;
 };
 
 }  // namespace lockstep::cpu

@@ -30,7 +30,10 @@ class CpuDevice : public device::Device {
   std::string model() const override { return std::string(kernels_.name); }
   std::unique_ptr<device::Executable> load(const program::Program& program,
                                            const device::LoadOptions& options) override {
-    return std::make_unique<CpuExecutable>(program, options, kernels_, team_, *workspaces_, shares_cores_);
+    auto executable =
+        std::make_unique<CpuExecutable>(program, options, kernels_, team_, *workspaces_, shares_cores_);
+    executable->allocate();
+    return executable;
   }
   std::unique_ptr<device::ThreadPlace> adopt_thread() override {
     return cores_ ? cores_->bind_for_now(first_core_) : nullptr;

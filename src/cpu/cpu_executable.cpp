@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/divide.h"
 #include "base/error.h"
-#include "program/crossing.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -37,13 +37,9 @@ bool likes_groups(const program::Instruction& i, const ConvolutionPlans& plans) 
   return is_linear(i);
 }
 
-// The instructions [first, last) that run for a group of packs: from the first that gains by it to the last.
-struct GroupedRange {
-  std::size_t first, last;
-  bool holds(std::size_t i) const { return i >= first && i < last; }
-};
-GroupedRange grouped_range(const program::Segment& segment, device::Order order,
-                           const ConvolutionPlans& plans) {
+// The instructions that run for a group of packs: from the first that gains by it to the last.
+program::InstructionRange grouped_range(const program::Segment& segment, device::Order order,
+                                        const ConvolutionPlans& plans) {
   const std::vector<program::Instruction>& list = segment.instructions;
   if (order == device::Order::layer) return {0, list.size()};
   const auto likes = [&](const program::Instruction& i) { return likes_groups(i, plans); };
@@ -69,14 +65,18 @@ CpuExecutable::CpuExecutable(const program::Program& program, const device::Load
       prepares_late_(shares_cores && team.size() == 1 && options.order == device::Order::pack &&
                      options.most_packs <= group_),
       current_(&programs_.emplace_back(program)),
-      plans_(make_convolution_plans(program, std::min(kGroup, group_), kernels, cache_sizes())),
-      arena_(program, plan_memory()) {
-  make_steps(programs_.front());
-  const std::size_t bytes = arena_.workspace_bytes() + scratch_floats_ * sizeof(float);
-  if (options.order == device::Order::pack) {
-    workspaces_.reserve(bytes);
+      plans_(make_convolution_plans(program, std::min(kGroup, group_), kernels, cache_sizes())) {
+  const int stack = make_steps(programs_.front());
+  memory_plan_ = plan_memory(stack);
+}
+
+void CpuExecutable::allocate() {
+  arena_.allocate(first_program(), memory_plan_, links());
+  if (options_.order == device::Order::pack) {
+    workspaces_.reserve(memory_plan_.workspace_bytes);
   } else {
-    for (int thread = 0; thread < active_; ++thread) kept_workspaces_.emplace_back(bytes);
+    for (int thread = 0; thread < active_; ++thread)
+      kept_workspaces_.emplace_back(memory_plan_.workspace_bytes);
   }
 }
 
@@ -86,12 +86,14 @@ int CpuExecutable::add(const program::Program& program) {
       std::ranges::equal(program.buffers, buffers, {}, &program::Buffer::role, &program::Buffer::role),
       "a program of {} buffers in a memory of {}", program.buffers.size(), buffers.size());
   const std::size_t scratch = scratch_floats_;
-  make_steps(programs_.emplace_back(program));
+  const int stack = make_steps(programs_.emplace_back(program));
   lockstep::check(scratch_floats_ == scratch, "a further program needs more scratch than the first");
+  arena_.enlarge(program, stack);
   return static_cast<int>(programs_.size()) - 1;
 }
 
-void CpuExecutable::make_steps(ReadyProgram& ready) {
+// Returns how deep the stacks of partial sums get.
+int CpuExecutable::make_steps(ReadyProgram& ready) {
   program::check_program(ready.program);
   int stack = 1;
   const StepContext context{arena_, kernels_, plans_, ready.program, std::min(kGroup, group_)};
@@ -100,7 +102,7 @@ void CpuExecutable::make_steps(ReadyProgram& ready) {
     ReadySegment& steps = ready.segments.emplace_back();
     steps.segment = &segment;
     if (segment.over == program::Segment::Over::host) continue;
-    const GroupedRange grouped = grouped_range(segment, options_.order, plans_);
+    const program::InstructionRange grouped = grouped_range(segment, options_.order, plans_);
     steps.first_grouped = grouped.first;
     steps.last_grouped = grouped.last;
     const bool over_packs = segment.over == program::Segment::Over::packs;
@@ -121,58 +123,58 @@ void CpuExecutable::make_steps(ReadyProgram& ready) {
     for (const Division*& division : ready.divisions)
       if (over_packs && division == nullptr) division = &steps.division;
   }
-  arena_.enlarge(ready.program, stack);
+  return stack;
 }
 
-// A buffer has room for every pack of a group, unless all its uses are on the same side of the grouped
-// instructions.
-std::vector<int> CpuExecutable::plan_slots() const {
+program::MemoryPlan CpuExecutable::plan_memory(int stack) const {
+  constexpr std::size_t kLine = 64;  // bytes of a cache line: threads do not share one
   const program::Program& program = first_program();
-  std::vector<int> slots(program.buffers.size(), 1), side(program.buffers.size(), 0);
-  for (const program::Segment& segment : program.segments) {
-    const GroupedRange grouped = grouped_range(segment, options_.order, plans_);
-    for (std::size_t i = 0; i < segment.instructions.size(); ++i) {
-      const int here = grouped.holds(i) ? 2 : i < grouped.first ? 1 : 3;
-      for (const auto* ids : {&segment.instructions[i].inputs, &segment.instructions[i].outputs}) {
-        for (const program::BufferId id : *ids) {
-          int& seen = side[static_cast<std::size_t>(id)];
-          if (here == 2 || (seen != 0 && seen != here)) slots[static_cast<std::size_t>(id)] = group_;
-          seen = here;
-        }
-      }
-    }
+  program::Nest nest{.most_packs = std::max(1, options_.most_packs),
+                     .threads = active_,
+                     .group = group_,
+                     .keeps_activations = options_.order == device::Order::layer,
+                     .stack = stack,
+                     .counts_copies = 1 + active_,
+                     .line = kLine,
+                     .prepares_in_workspace = prepares_late_,
+                     .scratch = round_up(scratch_floats_ * sizeof(float), kLine)};
+  for (const program::Segment& segment : program.segments)
+    nest.grouped.push_back(grouped_range(segment, options_.order, plans_));
+  nest.prepared.assign(program.buffers.size(), 0);
+  for (const auto& [id, weights] : plans_.weights)
+    nest.prepared[static_cast<std::size_t>(id)] = weights->packed_floats() * sizeof(float);
+  for (const auto& [prepared, parameter] : links().canonical)
+    nest.prepared[static_cast<std::size_t>(prepared)] = 0;
+  nest.borrowed.assign(program.buffers.size(), false);
+  if (options_.parameters_of != nullptr) {
+    for (const program::BufferId id : program.parameters) nest.borrowed[static_cast<std::size_t>(id)] = true;
   }
-  return slots;
+  return program::plan_memory(program, nest);
 }
 
-ArenaSizes CpuExecutable::plan_memory() const {
+ArenaLinks CpuExecutable::links() const {
   const program::Program& program = first_program();
-  ArenaSizes sizes;
-  sizes.threads = active_;
-  sizes.slots = plan_slots();
-  sizes.kept = program::crosses_segments(program);
-  sizes.most_packs = std::max(1, options_.most_packs);
-  sizes.prepared.assign(program.buffers.size(), 0);
-  for (const auto& [id, weights] : plans_.weights) {
-    sizes.prepared[static_cast<std::size_t>(id)] = weights->packed_floats();
-  }
+  ArenaLinks links;
   for (const program::Segment& segment : program.segments) {
     for (const program::Instruction& i : segment.instructions) {
       if (!std::holds_alternative<program::Prepare>(i.operation)) continue;
       const auto weights = plans_.weights.find(i.outputs[0]);
-      if (weights == plans_.weights.end() || !weights->second->canonical()) continue;
-      sizes.prepared[static_cast<std::size_t>(i.outputs[0])] = 0;
-      sizes.canonical.emplace(i.outputs[0], i.inputs[0]);
+      if (weights != plans_.weights.end() && weights->second->canonical())
+        links.canonical.emplace(i.outputs[0], i.inputs[0]);
     }
   }
-  sizes.passing_prepared = prepares_late_;
-  if (options_.parameters_of != nullptr) {
-    const auto& lender = dynamic_cast<const CpuExecutable&>(options_.parameters_of->itself());
-    for (std::size_t i = 0; i < program.parameters.size(); ++i)
-      sizes.borrowed.emplace(program.parameters[i],
-                             lender.arena_.shared(lender.first_program().parameters.at(i)));
-  }
-  return sizes;
+  if (options_.parameters_of == nullptr) return links;
+  const auto& lender = dynamic_cast<const CpuExecutable&>(options_.parameters_of->itself());
+  for (std::size_t i = 0; i < program.parameters.size(); ++i)
+    links.borrowed.emplace(program.parameters[i],
+                           lender.arena_.shared(lender.first_program().parameters.at(i)));
+  return links;
+}
+
+std::size_t CpuExecutable::allocated() const {
+  const std::size_t workspace =
+      options_.order == device::Order::pack ? workspaces_.bytes() : kept_workspaces_.front().size();
+  return arena_.allocated() + static_cast<std::size_t>(active_) * workspace;
 }
 
 std::span<float> CpuExecutable::floats_of(program::BufferId buffer, std::size_t count) const {
@@ -309,7 +311,7 @@ void CpuExecutable::run_share(ReadySegment& segment, const device::StepInput& in
   work.first_pack = segment.division.ranges[t].first;
   work.first_kept = work.first_pack - segment.division.share.first;
   work.schedule = segment.division.schedules[t];
-  work.scratch_offset = arena_.workspace_bytes();
+  work.scratch_offset = memory_plan_.places_bytes;
   if (options_.order == device::Order::layer) {
     work.workspace = kept_workspaces_[t].data();
     return run_packs(segment, work, nullptr, watcher);

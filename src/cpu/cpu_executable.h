@@ -12,9 +12,17 @@ namespace lockstep::cpu {
 
 class CpuExecutable : public device::Executable {
  public:
-  // Requires: team, kernels and workspaces outlive it.
+  // Plans the program's memory and allocates nothing: allocate() does. Requires: team, kernels and workspaces
+  // outlive it.
   CpuExecutable(const program::Program& program, const device::LoadOptions& options, const Kernels& kernels,
                 ThreadTeam& team, WorkspacePool& workspaces, bool shares_cores);
+
+  // What the first program takes.
+  const program::MemoryPlan& memory_plan() const { return memory_plan_; }
+  // Once, before the executable is used.
+  void allocate();
+  // Bytes of its memory, and of a workspace for each thread that works on packs.
+  std::size_t allocated() const;
 
   int add(const program::Program& program) override;
   void begin(int program) override { current_ = &programs_.at(static_cast<std::size_t>(program)); }
@@ -52,9 +60,9 @@ class CpuExecutable : public device::Executable {
   };
 
   const program::Program& first_program() const { return programs_.front().program; }
-  std::vector<int> plan_slots() const;
-  ArenaSizes plan_memory() const;
-  void make_steps(ReadyProgram& ready);
+  program::MemoryPlan plan_memory(int stack) const;
+  ArenaLinks links() const;
+  int make_steps(ReadyProgram& ready);
 
   void prepare(const Work& work, device::Watcher& watcher);
   void begin_packs(ReadySegment& segment, device::Watcher& watcher);
@@ -86,6 +94,7 @@ class CpuExecutable : public device::Executable {
   ConvolutionPlans plans_;
   Arena arena_;
   std::size_t scratch_floats_ = 0;
+  program::MemoryPlan memory_plan_;
   std::vector<AlignedBuffer<std::byte>> kept_workspaces_;  // by thread, in layer order
 };
 

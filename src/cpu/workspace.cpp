@@ -22,6 +22,11 @@ void WorkspacePool::reserve(std::size_t bytes) {
   }
 }
 
+std::size_t WorkspacePool::bytes() {
+  const Lock lock(mutex_);
+  return bytes_;
+}
+
 int WorkspacePool::take() {
   const int workspace = wait_for_workspace();
   if (cores_) cores_->try_to_bind(workspace);

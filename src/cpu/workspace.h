@@ -43,6 +43,7 @@ class WorkspacePool {
 
   // Makes every workspace at least this large. Requires: none is taken.
   void reserve(std::size_t bytes);
+  std::size_t bytes();  // of each
 
  private:
   struct Waiter {

@@ -150,6 +150,7 @@ MemorySizes GpuExecutable::plan_memory() const {
   sizes.stack = deepest_stack(program);
   sizes.inbox = inbox_floats(program);
   sizes.borrows_parameters = options_.parameters_of != nullptr;
+  sizes.keeps_activations = options_.order == device::Order::layer;
   sizes.group = std::max(1, all_at_once ? share_packs_ : std::min(share_packs_, kMostPacksAtOnce));
   for (;;) {
     plan_launches(program, driver_.style(), sizes);

@@ -1,7 +1,6 @@
 #include "gpu/gpu_memory.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/ranges.h>
 
@@ -11,6 +10,7 @@
 namespace lockstep::gpu {
 namespace {
 
+using program::MemoryClass;
 using program::Role;
 
 constexpr std::size_t kFloat = sizeof(float);
@@ -32,18 +32,17 @@ std::string what_is_free(const Driver& driver) {
                      megabytes(driver.free_memory()), megabytes(driver.facts().memory));
 }
 
-// Of a buffer that has a place for every pack of a group.
-std::size_t bytes_by_pack(const program::Buffer& buffer) {
-  switch (buffer.role) {
-    case Role::activation:
-      return buffer.elements * kLanes * kFloat;
-    case Role::mask:
-      return buffer.elements / 4 * kLanes;
-    case Role::labels:
-      return kLanes;
-    default:
-      return 0;
-  }
+// Layer by layer over a group of packs.
+program::Nest nest_of(const program::Program& program, const MemorySizes& sizes) {
+  program::Nest nest{.most_packs = std::max(1, sizes.most_packs),
+                     .group = sizes.group,
+                     .keeps_activations = sizes.keeps_activations,
+                     .stack = sizes.stack,
+                     .pack_sums = true,
+                     .mask_bits = 2};
+  for (const program::Segment& segment : program.segments)
+    nest.grouped.push_back({0, segment.instructions.size()});
+  return nest;
 }
 
 // Sum after sum, then the parameters without a sum: those of an evaluation.
@@ -64,19 +63,18 @@ std::size_t stretch_floats_of(const program::Program& program) {
 struct GpuMemory::Need {
   const char* what = "";
   const char* remedy = "";
-  std::array<std::size_t, kClasses> bytes{};
-  std::size_t total = 0, largest = 0;
+  program::MemoryPlan plan = {};
+  std::size_t largest = 0;
 
   std::string text() const {
-    return fmt::format("{} needs {} ({}); {}", what, megabytes(total), classes(), remedy);
+    return fmt::format("{} needs {} ({}); {}", what, megabytes(plan.peak()), classes(), remedy);
   }
   std::string classes() const {
-    constexpr std::array<const char*, kClasses> kNames{"activations",
-                                                       "parameters, gradients and optimizer states",
-                                                       "partial sums", "what others send", "scratch"};
     std::vector<std::string> parts;
-    for (std::size_t i = 0; i < kClasses; ++i) {
-      if (bytes[i] > 0) parts.push_back(fmt::format("{} {}", kNames[i], megabytes(bytes[i])));
+    for (std::size_t i = 0; i < program::kMemoryClasses; ++i) {
+      if (plan.by_class[i] > 0)
+        parts.push_back(
+            fmt::format("{} {}", name_of(static_cast<MemoryClass>(i)), megabytes(plan.by_class[i])));
     }
     return fmt::format("{}", fmt::join(parts, ", "));
   }
@@ -84,11 +82,11 @@ struct GpuMemory::Need {
 
 GpuMemory::GpuMemory(Driver& driver, const program::Program& program, const MemorySizes& sizes,
                      const GpuMemory* lender)
-    : driver_(driver), program_(program), sizes_(sizes) {
+    : driver_(driver), program_(program), sizes_(sizes), plan_(plan_of(program, sizes)) {
   if (const std::string text = shortage(driver, program, sizes); !text.empty())
     throw Error(Fault::device, "{}", text);
   try {
-    const std::vector<Allocation> all = allocations(program_, sizes_, blocks_);
+    const std::vector<Allocation> all = allocations(program_, sizes_, plan_, blocks_);
     for (const Allocation& each : all) *each.to = driver_.allocate(each.bytes);
     // OpenCL's drivers may look for room when memory is first used: that is now.
     const std::byte nothing{};
@@ -135,42 +133,48 @@ std::size_t GpuMemory::room(int sum) const {
 }
 
 std::vector<GpuMemory::Allocation> GpuMemory::allocations(const program::Program& program,
-                                                          const MemorySizes& sizes, Blocks& blocks) {
+                                                          const MemorySizes& sizes,
+                                                          const program::MemoryPlan& plan, Blocks& blocks) {
   std::vector<Allocation> list;
-  const auto add = [&list](Class of, std::size_t bytes, std::unique_ptr<Memory>& to) {
+  const auto add = [&list](MemoryClass of, std::size_t bytes, std::unique_ptr<Memory>& to) {
     if (bytes > 0) list.push_back({of, bytes, &to});
   };
-  const auto group = static_cast<std::size_t>(sizes.group), stack = static_cast<std::size_t>(sizes.stack);
+  const auto group = static_cast<std::size_t>(sizes.group);
   const auto most_packs = static_cast<std::size_t>(std::max(1, sizes.most_packs));
   const std::size_t stretch = std::max<std::size_t>(1, stretch_floats_of(program)) * kFloat;
-  if (!sizes.borrows_parameters) add(kParameters, stretch, blocks.parameters);
-  add(kParameters, stretch, blocks.gradients);
+  if (!sizes.borrows_parameters) add(MemoryClass::parameters, stretch, blocks.parameters);
+  add(MemoryClass::gradients, stretch, blocks.gradients);
   blocks.states.resize(arithmetic::update_rule(program.rule).states.size());
-  for (std::unique_ptr<Memory>& state : blocks.states) add(kParameters, stretch, state);
+  for (std::unique_ptr<Memory>& state : blocks.states) add(MemoryClass::states, stretch, state);
 
+  blocks.places.resize(plan.places.size());
+  for (std::size_t place = 0; place < plan.places.size(); ++place) {
+    const auto largest = static_cast<std::size_t>(plan.places[place].buffers.front());
+    add(plan.buffers[largest].of, plan.places[place].bytes, blocks.places[place]);
+  }
   blocks.buffers.resize(program.buffers.size());
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
-    const program::Buffer& buffer = program.buffers[i];
-    add(kActivations, bytes_by_pack(buffer) * group, blocks.buffers[i]);
-    if (buffer.role != Role::partial) continue;
-    const auto id = static_cast<program::BufferId>(i);
-    add(kPartialSums, group * buffer.elements * kFloat, blocks.sums[id]);
-    add(kPartialSums, stack * buffer.elements * kFloat, blocks.stacks[id]);
+    const program::MemoryPlan::Numbers& numbers = plan.buffers[i];
+    const Role role = program.buffers[i].role;
+    if (role == Role::partial)
+      add(numbers.of, numbers.all_bytes(), blocks.stacks[static_cast<program::BufferId>(i)]);
+    if (numbers.place < 0 && (role == Role::activation || role == Role::mask || role == Role::labels))
+      add(numbers.of, numbers.all_bytes(), blocks.buffers[i]);
   }
   for (const auto& [id, floats] : sizes.prepared)
-    add(kParameters, floats * kFloat, blocks.buffers[static_cast<std::size_t>(id)]);
+    add(MemoryClass::prepared, floats * kFloat, blocks.buffers[static_cast<std::size_t>(id)]);
   for (const auto& [id, floats] : sizes.prepared_back)
-    add(kParameters, floats * kFloat, blocks.prepared_back[id]);
+    add(MemoryClass::prepared, floats * kFloat, blocks.prepared_back[id]);
   blocks.scratch.resize(sizes.scratch.size());
   for (std::size_t use = 0; use < sizes.scratch.size(); ++use)
-    add(kScratch, sizes.scratch[use] * kFloat, blocks.scratch[use]);
+    add(MemoryClass::scratch, sizes.scratch[use] * kFloat, blocks.scratch[use]);
 
   const auto pixels = static_cast<std::size_t>(program.input.elements());
-  add(kActivations, std::max<std::size_t>(1, group * kLanes * pixels), blocks.pixels);
-  add(kActivations, most_packs * kLanes * sizeof(int), blocks.predicted);
-  add(kScratch, 2 * most_packs * sizeof(int), blocks.schedule);
-  add(kScratch, sizeof(int), blocks.verdict);
-  add(kInbox, sizes.inbox * kFloat, blocks.inbox);
+  add(MemoryClass::activations, std::max<std::size_t>(1, group * kLanes * pixels), blocks.pixels);
+  add(MemoryClass::activations, most_packs * kLanes * sizeof(int), blocks.predicted);
+  add(MemoryClass::scratch, 2 * most_packs * sizeof(int), blocks.schedule);
+  add(MemoryClass::scratch, sizeof(int), blocks.verdict);
+  add(MemoryClass::inbox, sizes.inbox * kFloat, blocks.inbox);
   return list;
 }
 
@@ -180,19 +184,25 @@ GpuMemory::Need GpuMemory::need_of(const program::Program& program, const Memory
   Need need{.what = trains ? "the training" : "the evaluation",
             .remedy = trains ? kRemedy : kEvaluationRemedy};
   Blocks none;
-  for (const Allocation& each : allocations(program, sizes, none)) {
-    need.bytes[each.of] += each.bytes;
-    need.total += each.bytes;
+  need.plan = plan_of(program, sizes);
+  for (const Allocation& each : allocations(program, sizes, need.plan, none))
     need.largest = std::max(need.largest, each.bytes);
-  }
   return need;
+}
+
+program::MemoryPlan GpuMemory::plan_of(const program::Program& program, const MemorySizes& sizes) {
+  program::MemoryPlan plan = program::plan_memory(program, nest_of(program, sizes));
+  Blocks none;
+  plan.by_class = {};
+  for (const Allocation& each : allocations(program, sizes, plan, none)) plan[each.of] += each.bytes;
+  return plan;
 }
 
 std::string GpuMemory::shortage(const Driver& driver, const program::Program& program,
                                 const MemorySizes& sizes, double of_free_memory) {
   const Need need = need_of(program, sizes);
   const Facts& facts = driver.facts();
-  if (static_cast<double>(need.total) > of_free_memory * static_cast<double>(driver.free_memory()))
+  if (static_cast<double>(need.plan.peak()) > of_free_memory * static_cast<double>(driver.free_memory()))
     return fmt::format("{}, {}", what_is_free(driver), need.text());
   if (need.largest > facts.largest_allocation)
     return fmt::format("{} gives at most {} of memory at once, {} needs {} ({}); {}", facts.name,

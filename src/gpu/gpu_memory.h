@@ -1,8 +1,9 @@
 // The memory of one program on a GPU, planned as a whole before anything is allocated.
 //
-// A device works layer by layer over a group of packs, so an activation has a place for every pack of a
-// group. Parameters, gradients and each state of the update rule lie in one stretch each, in the order of the
-// program's sums and with the same offsets, so that one launch can update them all.
+// A device works layer by layer over a group of packs, so an activation has room for every pack of a group.
+// Activations and the sums of single packs lie in the places of the plan (program/memory_plan.h), each of
+// which is allocated by itself. Parameters, gradients and each state of the update rule lie in one stretch
+// each, in the order of the program's sums and with the same offsets, so that one launch can update them all.
 #pragma once
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "device/device.h"
 #include "gpu/driver.h"
+#include "program/memory_plan.h"
 
 namespace lockstep::gpu {
 
@@ -19,6 +21,7 @@ struct MemorySizes {
   int stack = 1;                    // deepest stack of partial sums
   std::size_t inbox = 0;            // floats
   bool borrows_parameters = false;  // of another executable
+  bool keeps_activations = false;   // to the end of the step
   // Floats of prepared parameters: for the way forward, and for the way back where it wants its own.
   std::map<program::BufferId, std::size_t> prepared = {}, prepared_back = {};
   std::vector<std::size_t> scratch = {};  // floats, by use
@@ -35,16 +38,22 @@ class GpuMemory {
   static std::string shortage(const Driver& driver, const program::Program& program, const MemorySizes& sizes,
                               double of_free_memory = 1);
 
+  // Where everything lies; its bytes by class are those that are allocated.
+  static program::MemoryPlan plan_of(const program::Program& program, const MemorySizes& sizes);
+
   // An activation, mask, labels, parameter, gradient or prepared parameter.
   const Memory* at(program::BufferId id) const {
-    return blocks_.buffers.at(static_cast<std::size_t>(id)).get();
+    const int place = plan_.buffers.at(static_cast<std::size_t>(id)).place;
+    return place >= 0 ? place_at(place) : blocks_.buffers.at(static_cast<std::size_t>(id)).get();
   }
 
   // What the way back reads instead of at(id), where one buffer serves both ways.
   const Memory* prepared_back(program::BufferId id) const { return blocks_.prepared_back.at(id).get(); }
 
   // Of a partial sum: what each pack of a group gave, and the stack of subtrees.
-  const Memory* pack_sums(program::BufferId id) const { return blocks_.sums.at(id).get(); }
+  const Memory* pack_sums(program::BufferId id) const {
+    return place_at(plan_.pack_sums.at(static_cast<std::size_t>(id)).place);
+  }
   const Memory* stack(program::BufferId id) const { return blocks_.stacks.at(id).get(); }
 
   // Whole stretches, and where a parameter or gradient begins in them, in floats.
@@ -77,15 +86,14 @@ class GpuMemory {
     std::unique_ptr<Memory> parameters, gradients;
     std::vector<std::unique_ptr<Memory>> states;  // by the rule
     std::vector<std::unique_ptr<Memory>>
-        buffers;  // by buffer; those that are parts of the above go before it
-    std::map<program::BufferId, std::unique_ptr<Memory>> prepared_back, sums, stacks;
+        buffers;                                  // by buffer; those that are parts of the above go before it
+    std::vector<std::unique_ptr<Memory>> places;  // of the plan
+    std::map<program::BufferId, std::unique_ptr<Memory>> prepared_back, stacks;
     std::vector<std::unique_ptr<Memory>> scratch;
     std::unique_ptr<Memory> pixels, predicted, schedule, verdict, inbox;
   };
-  // What memory is for, as a shortage tells it.
-  enum Class : std::size_t { kActivations, kParameters, kPartialSums, kInbox, kScratch, kClasses };
   struct Allocation {
-    Class of;
+    program::MemoryClass of;
     std::size_t bytes;  // not 0
     std::unique_ptr<Memory>* to;
   };
@@ -93,7 +101,8 @@ class GpuMemory {
   // What a program takes, and where in `blocks` each of it belongs. A shortage and the allocation itself are
   // two readings of this list.
   static std::vector<Allocation> allocations(const program::Program& program, const MemorySizes& sizes,
-                                             Blocks& blocks);
+                                             const program::MemoryPlan& plan, Blocks& blocks);
+  const Memory* place_at(int place) const { return blocks_.places.at(static_cast<std::size_t>(place)).get(); }
   struct Need;
   static Need need_of(const program::Program& program, const MemorySizes& sizes);
   void plan_stretch();
@@ -102,6 +111,7 @@ class GpuMemory {
   Driver& driver_;
   const program::Program& program_;
   MemorySizes sizes_;
+  const program::MemoryPlan plan_;
   std::vector<std::size_t> offsets_;  // by sum
   std::size_t stretch_floats_ = 0;
   Blocks blocks_;

@@ -1,0 +1,40 @@
+// What a CPU device allocates is what the plan says, to the byte.
+#include <gtest/gtest.h>
+
+#include "cpu/cpu_device.h"
+#include "cpu/cpu_executable.h"
+#include "model/zoo.h"
+#include "program/compile.h"
+#include "program/data_parallel.h"
+
+namespace lockstep::cpu {
+namespace {
+
+TEST(CpuMemory, AllocatesWhatThePlanSays) {
+  constexpr int kPacks = 16;
+  for (const char* name : {"lenet", "mlp"}) {
+    for (const auto rule : {arithmetic::ConvolutionRule::direct, arithmetic::ConvolutionRule::fast}) {
+      model::Model model = model::zoo_model(name);
+      model.convolution = rule;
+      const program::Program step =
+          program::compile_training(model, {.rule = arithmetic::UpdateKind::momentum});
+      for (const bool shard : {false, true}) {
+        const std::vector<program::Program> programs =
+            program::data_parallel(step, {.ranks = 2, .shard_optimizer = shard}, kPacks);
+        for (const device::Order order : {device::Order::pack, device::Order::layer}) {
+          for (const int threads : {1, 3}) {
+            const auto device = make_cpu_device({.threads = threads});
+            const auto executable =
+                device->load(programs[1], {.most_packs = kPacks / 2, .order = order, .alone = false});
+            const auto& on_cpu = dynamic_cast<const CpuExecutable&>(*executable);
+            EXPECT_EQ(on_cpu.allocated(), on_cpu.memory_plan().peak())
+                << name << ", " << threads << " threads, order " << static_cast<int>(order);
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lockstep::cpu
