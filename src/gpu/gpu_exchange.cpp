@@ -83,7 +83,28 @@ std::span<std::byte> GpuExecutable::bytes(const Transfer& transfer) {
     wait_for_work_on(transfer.region.buffer);  // the copy comes later, without a further call
     return {driver_.address(*at.memory) + at.first, size};
   }
+  wait_until_taken(at, size);
   return image_of(at).bytes().subspan(at.first, size);
+}
+
+void GpuExecutable::note_taken() {
+  std::shared_ptr<Event> taken;
+  for (Arrived& fresh : arrived_) {
+    if (fresh.taken) continue;
+    if (!taken) taken = driver_.record(exchange_);
+    fresh.taken = taken;
+  }
+}
+
+// What arrived in an image earlier is there until the device has copied it.
+void GpuExecutable::wait_until_taken(const Placed& at, std::size_t size) {
+  std::erase_if(arrived_, [&](const Arrived& earlier) {
+    const bool apart = earlier.memory != at.memory || earlier.first + earlier.size <= at.first ||
+                       at.first + size <= earlier.first;
+    if (apart) return false;
+    driver_.wait(*earlier.taken);
+    return true;
+  });
 }
 
 // A sum over packs has an event of its own; other numbers are there, and may be overwritten, when all that
@@ -122,8 +143,11 @@ void GpuExecutable::deliver(std::span<const Transfer> transfers) {
     if (transfer.direct || on_host) continue;
     wait_for_work_on(transfer.region.buffer);
     const Placed at = placed(transfer.region);
-    driver_.write(exchange_, *at.memory, at.first, bytes(transfer));
+    const std::span<const std::byte> image = bytes(transfer);
+    driver_.write(exchange_, *at.memory, at.first, image);
+    arrived_.push_back({at.memory, at.first, image.size(), nullptr});
   }
+  note_taken();
   driver_.flush(exchange_);
 }
 

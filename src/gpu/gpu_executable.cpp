@@ -123,6 +123,7 @@ int GpuExecutable::add(const program::Program& program) {
                   programs_.front().buffers.size());
   if (inbox_floats(program) > memory_.inbox_floats() || deepest_stack(program) > memory_.stack_levels()) {
     wait_for_queues();
+    arrived_.clear();
     images_.clear();
     memory_.enlarge(inbox_floats(program), deepest_stack(program));
     for (const program::Program& other : programs_) make_images(other);
@@ -230,6 +231,7 @@ void GpuExecutable::download_activation(BufferId buffer, int example, std::span<
   const std::size_t floats = values.size() * kPack;
   std::vector<float> lanes(floats);
   const std::size_t first = static_cast<std::size_t>(pack - share.first) * floats * sizeof(float);
+  driver_.after(Queue::compute, *driver_.record(exchange_));  // it may have been received last
   driver_.read(Queue::compute, *memory_.at(buffer), first, std::as_writable_bytes(std::span(lanes)));
   driver_.wait(*driver_.record(Queue::compute));
   for (std::size_t i = 0; i < values.size(); ++i)

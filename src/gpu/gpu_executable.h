@@ -57,6 +57,12 @@ class GpuExecutable : public device::Executable {
     std::size_t first;  // bytes
     std::size_t whole;  // bytes of all that may travel of this memory
   };
+  // Bytes of an image that were written to the device's memory, perhaps later than the host went on.
+  struct Arrived {
+    const Memory* memory;
+    std::size_t first, size;
+    std::shared_ptr<Event> taken;
+  };
 
   MemorySizes plan_memory() const;
   Stretch stretch_of(program::BufferId buffer) const;
@@ -78,6 +84,8 @@ class GpuExecutable : public device::Executable {
   Placed placed(const program::Region& region) const;
   HostMemory& image_of(const Placed& at);
   void wait_for_work_on(program::BufferId buffer);
+  void note_taken();
+  void wait_until_taken(const Placed& at, std::size_t size);
   const Memory& join_plan(const program::Join& join);
   static std::vector<Floats> merged(std::vector<Floats> ranges);
   void update_floats(const std::vector<Floats>& ranges, const device::StepInput& input);
@@ -117,6 +125,7 @@ class GpuExecutable : public device::Executable {
 
   // For an exchange through the host's memory: images of the device's.
   std::map<const Memory*, std::unique_ptr<HostMemory>> images_;
+  std::vector<Arrived> arrived_;  // no two of them overlap
   std::map<program::BufferId, std::unique_ptr<Event>>
       complete_;  // by partial sum: its packs are in the stack
   std::map<std::vector<int>, std::unique_ptr<Memory>> join_plans_;
