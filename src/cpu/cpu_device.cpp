@@ -35,6 +35,9 @@ class CpuDevice : public device::Device {
     executable->allocate();
     return executable;
   }
+  program::MemoryPlan plan(const program::Program& program, const device::LoadOptions& options) override {
+    return CpuExecutable(program, options, kernels_, team_, *workspaces_, shares_cores_).memory_plan();
+  }
   std::unique_ptr<device::ThreadPlace> adopt_thread() override {
     return cores_ ? cores_->bind_for_now(first_core_) : nullptr;
   }

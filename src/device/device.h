@@ -9,6 +9,7 @@
 
 #include "arithmetic/tree.h"
 #include "arithmetic/update_rule.h"
+#include "program/memory_plan.h"
 #include "program/program.h"
 
 namespace lockstep::device {
@@ -139,6 +140,8 @@ class Device {
   virtual std::string name() const = 0;   // cpu:0
   virtual std::string model() const = 0;  // devices of one kind and model are equally fast
   virtual std::unique_ptr<Executable> load(const program::Program& program, const LoadOptions& options) = 0;
+  // What load() would allocate; nothing of it is allocated here.
+  virtual program::MemoryPlan plan(const program::Program& program, const LoadOptions& options) = 0;
 
   // Brings the calling thread, which is going to drive the device, to the device's cores; what it returns
   // brings it back. Null where there is nothing to do.
