@@ -36,8 +36,9 @@ class PlanCommand final : public Command {
     const run::RunnerOptions options{
         .most_examples = job.batch,
         .order = config.machine.order == "layer" ? device::Order::layer : device::Order::pack};
-    const std::vector<program::MemoryPlan> plans = run::memory_plans(*crew, programs, options);
     const std::vector<program::Program> made = programs.make(arithmetic::pack_count(job.batch));
+    const std::vector<program::MemoryPlan> plans =
+        run::memory_plans(*crew, made, run::load_options(*crew, programs, options));
     std::string text;
     for (std::size_t rank = 0; rank < plans.size(); ++rank) {
       text += fmt::format("{}rank {}, {}\n", rank == 0 ? "" : "\n", rank, config.machine.devices[rank]);

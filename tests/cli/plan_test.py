@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """What `lockstep plan` says of a step's memory, before anything is allocated."""
+import os
 import re
 import unittest
 
@@ -52,6 +53,15 @@ class PlanTest(ProgramTest):
     def test_leaves_nothing_behind(self):
         self.plan("lenet")
         self.assertEqual([path.name for path in self.folder.iterdir()], ["data"])
+
+    def test_a_training_that_does_not_fit_is_refused(self):
+        few = dict(os.environ, LOCKSTEP_MEMORY="1")
+        for devices in ("1", "2"):
+            done = self.run_program("train", "mlp", "--devices", devices, env=few)
+            self.assert_refused(done, 4, "lockstep: the host has 1.0 MB of memory free, the training needs ",
+                                "(parameters ", ", activations ", "use a smaller --batch or fewer devices or threads")
+        self.assert_refused(self.run_program("train", env=dict(os.environ, LOCKSTEP_MEMORY="little")), 2,
+                            "LOCKSTEP_MEMORY")
 
     def test_refuses_what_train_refuses(self):
         self.assert_refused(self.run_program("plan", "--batch", "0"), 2, "--batch")
