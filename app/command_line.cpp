@@ -20,6 +20,7 @@ constexpr const char* kFooter =
     "3 data or a damaged file, 4 device or host, 5 diverged, 6 bits differ, 130 interrupted, 143 "
     "terminated.\n"
     "LOCKSTEP_TARGET=avx2 in the environment chooses the kernels, NO_COLOR=1 switches colors off.\n"
+    "LOCKSTEP_MEMORY=2000 lets CPU devices take 2,000 MB of the host's memory, if so much is free.\n"
     "LOCKSTEP_CACHE=DIR is where it is remembered what GPUs have proven (default ~/.cache/lockstep).";
 
 bool looks_like_option(const std::string& argument) {

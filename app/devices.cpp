@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
+#include <limits>
 #include <thread>
 
 #include <CLI/CLI.hpp>
@@ -38,6 +39,15 @@ auto named(std::string_view option, Parse parse) {
   } catch (const Error& error) {
     throw Error(error.fault(), "{}: {}", option, error.what());
   }
+}
+
+// Bytes; LOCKSTEP_MEMORY counts in MB.
+std::size_t memory_limit() {
+  constexpr const char* kName = "LOCKSTEP_MEMORY";
+  constexpr WholeRange kMegabytes{1, 1'000'000'000};
+  const std::string text = environment_variable(kName);
+  if (text.empty()) return std::numeric_limits<std::size_t>::max();
+  return static_cast<std::size_t>(whole_number(kName, text, kMegabytes)) * 1'000'000;
 }
 
 device::DevicesHere here(Devices& devices) {
@@ -94,6 +104,7 @@ std::unique_ptr<run::Crew> Devices::make_crew(const CrewOptions& options) {
   inventory::MadeDevices made =
       inventory().make(options.devices, {.threads = options.threads,
                                          .target = environment_variable("LOCKSTEP_TARGET"),
+                                         .memory = memory_limit(),
                                          .bind = options.bind,
                                          .timeout = timeout,
                                          .on_stuck = end_stuck_process});

@@ -41,9 +41,10 @@ class Devices {
   std::vector<std::string> list(std::string_view option, std::string_view text);
   std::vector<std::vector<std::string>> settings(std::string_view option, std::string_view text);
 
-  // CPU devices have the kernels LOCKSTEP_TARGET names if it is set. A device that makes no progress for the
+  // CPU devices have the kernels LOCKSTEP_TARGET names if it is set, and take at most the MB of memory
+  // that LOCKSTEP_MEMORY says. A device that makes no progress for the
   // timeout ends the process: nothing can stop a thread that is stuck. Throws Error(usage) if there are no
-  // such kernels, Error(device) if a device is not there, may not or cannot compute.
+  // such kernels or that is no number, Error(device) if a device is not there, may not or cannot compute.
   std::unique_ptr<run::Crew> make_crew(const CrewOptions& options);
 
   inventory::Inventory& inventory();

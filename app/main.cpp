@@ -14,6 +14,7 @@
 #include "diff_command.h"
 #include "eval_command.h"
 #include "output.h"
+#include "plan_command.h"
 #include "sweep_command.h"
 #include "train_command.h"
 #include "verify_command.h"
@@ -26,6 +27,7 @@ int run(std::vector<std::string> arguments) {
   prepare_standard_streams();
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_train_command());
+  commands.push_back(make_plan_command());
   commands.push_back(make_eval_command());
   commands.push_back(make_verify_command());
   commands.push_back(make_diff_command());

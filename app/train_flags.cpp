@@ -88,6 +88,14 @@ CLI::Option* add_value(CLI::App& parser, const char* name, std::optional<Value>&
       name, [name, &into](const std::string& text) { into = kParse(name, text); });
 }
 
+constexpr const char* kJob = "The job (what the bits depend on)";
+constexpr const char* kMachine = "The machine (what they do not depend on)";
+constexpr const char* kFiles = "Files";
+
+void describe(CLI::Option* option, const char* type, const char* words, const char* group) {
+  option->type_name(type)->description(words)->group(group);
+}
+
 }  // namespace
 
 void check_config(store::RunConfig& config, const std::string& file, Devices& devices) {
@@ -137,76 +145,74 @@ std::vector<std::string> job_flags(const TrainFlags& flags) {
   return given;
 }
 
-void add_flags(CLI::App& parser, TrainFlags& flags, Devices& devices) {
-  const auto describe = [](CLI::Option* option, const char* type, const char* words, const char* group) {
-    option->type_name(type)->description(words)->group(group);
-  };
-  const char* const job = "The job (what the bits depend on)";
-  const char* const machine = "The machine (what they do not depend on)";
-  const char* const files = "Files";
-
+void add_step_flags(CLI::App& parser, TrainFlags& flags, Devices& devices) {
   parser.add_option("MODEL", flags.model, "lenet (default) or mlp")->type_name("");
   describe(add_value<whole<kBatch>>(parser, "--batch", flags.batch), "N",
-           "Examples of a minibatch, 1 to 1,000,000 (default 256)", job);
-  describe(add_value<positive_number>(parser, "--lr", flags.learning_rate), "X",
-           "Learning rate, above 0 (default 0.2; 0.001 of adam and adamw)", job);
-  describe(add_value<whole<kEpochs>>(parser, "--epochs", flags.epochs), "N",
-           "How often the training set is gone through (default 10)", job);
-  add_update_options(parser, flags.update, job);
-  parser.add_flag("--scale-batch", flags.scale_batch, "k devices: minibatches of k times --batch")
-      ->group(job);
-  parser.add_flag("--scale-lr", flags.scale_lr, "k devices: k times --lr")->group(job);
-  describe(add_value<seed_number>(parser, "--seed", flags.seed), "N",
-           "Of the initial weights and the shuffling (default 0)", job);
-  describe(add_value<given_path>(parser, "--load", flags.load), "FILE",
-           "Start from these weights instead: a safetensors file or a run directory", job);
-  add_convolution(parser, flags.convolution)->group(job);
+           "Examples of a minibatch, 1 to 1,000,000 (default 256)", kJob);
+  add_update_options(parser, flags.update, kJob);
+  add_convolution(parser, flags.convolution)->group(kJob);
 
   describe(add_value<as_typed>(parser, "--devices", flags.devices), "LIST",
-           "2, 3xcpu, 2xgpu, cpu:0+opencl:0 or auto (default: one CPU device of all cores)", machine);
+           "2, 3xcpu, 2xgpu, cpu:0+opencl:0 or auto (default: one CPU device of all cores)", kMachine);
   describe(add_value<whole<kThreads>>(parser, "--threads", flags.threads), "N",
            "Compute threads of each device, 1 to 1,024 (default: the cores, divided among the devices)",
-           machine);
-  add_shares(parser, flags.shares)->group(machine);
-  devices.add_probe(parser)->group(machine);
+           kMachine);
+  add_shares(parser, flags.shares)->group(kMachine);
+  devices.add_probe(parser)->group(kMachine);
   describe(add_value<exchange_name>(parser, "--exchange", flags.exchange), "NAME",
            "How gradients meet: sharded, every device owns a part (default); star, all at the first",
-           machine);
+           kMachine);
   parser
       .add_flag("--shard-optimizer", flags.shard_optimizer,
                 "The optimizer's state lives only at the owner of a part")
-      ->group(machine);
+      ->group(kMachine);
+  describe(add_value<order_name>(parser, "--order", flags.order), "NAME",
+           "pack: a pack goes through all layers (default); layer: all packs through a layer", kMachine);
+}
+
+void add_flags(CLI::App& parser, TrainFlags& flags, Devices& devices) {
+  add_step_flags(parser, flags, devices);
+  describe(add_value<positive_number>(parser, "--lr", flags.learning_rate), "X",
+           "Learning rate, above 0 (default 0.2; 0.001 of adam and adamw)", kJob);
+  describe(add_value<whole<kEpochs>>(parser, "--epochs", flags.epochs), "N",
+           "How often the training set is gone through (default 10)", kJob);
+  parser.add_flag("--scale-batch", flags.scale_batch, "k devices: minibatches of k times --batch")
+      ->group(kJob);
+  parser.add_flag("--scale-lr", flags.scale_lr, "k devices: k times --lr")->group(kJob);
+  describe(add_value<seed_number>(parser, "--seed", flags.seed), "N",
+           "Of the initial weights and the shuffling (default 0)", kJob);
+  describe(add_value<given_path>(parser, "--load", flags.load), "FILE",
+           "Start from these weights instead: a safetensors file or a run directory", kJob);
+
   parser
       .add_flag_callback(
           "--no-bind", [&flags] { flags.bind = false; },
           "Leave it to the system on which cores the devices run")
-      ->group(machine);
+      ->group(kMachine);
   describe(add_value<seconds_number>(parser, "--timeout", flags.timeout), "S",
-           "A device without progress for so long ends the run, 0.1 to 1,000,000 (default 60)", machine);
-  describe(add_value<order_name>(parser, "--order", flags.order), "NAME",
-           "pack: a pack goes through all layers (default); layer: all packs through a layer", machine);
+           "A device without progress for so long ends the run, 0.1 to 1,000,000 (default 60)", kMachine);
 
   describe(add_value<given_path>(parser, "--data", flags.data), "DIR",
-           "Where the four IDX files are, plain or .gz (default: Debian's Fashion-MNIST)", files);
+           "Where the four IDX files are, plain or .gz (default: Debian's Fashion-MNIST)", kFiles);
   describe(add_value<given_path>(parser, "--out", flags.out), "DIR",
-           "Make this run directory (default: runs/MODEL-1 or the next free number)", files);
+           "Make this run directory (default: runs/MODEL-1 or the next free number)", kFiles);
   describe(add_value<given_path>(parser, "--config", flags.config), "FILE",
-           "Run it again: a run's config.toml gives the defaults, and the data it expects", files);
+           "Run it again: a run's config.toml gives the defaults, and the data it expects", kFiles);
   describe(add_value<given_path>(parser, "--resume", flags.resume), "RUN",
-           "Go on with a run where its last checkpoint stands, on any devices", files);
+           "Go on with a run where its last checkpoint stands, on any devices", kFiles);
   describe(add_value<whole<kCheckpointEvery>>(parser, "--checkpoint-every", flags.checkpoint_every), "N",
-           "Steps between two checkpoints (default: an epoch); the last two are kept", files);
+           "Steps between two checkpoints (default: an epoch); the last two are kept", kFiles);
   parser
       .add_flag_callback(
           "--record", [&flags] { flags.record = true; },
           "Keep hashes.csv, the hash of every parameter after every step (the default)")
-      ->group(files);
+      ->group(kFiles);
   parser
       .add_flag_callback(
           "--no-record", [&flags] { flags.record = false; }, "Do not keep hashes.csv")
-      ->group(files);
+      ->group(kFiles);
   describe(add_value<given_path>(parser, "--trace", flags.trace), "FILE",
-           "Write what every device did and when, for Perfetto or chrome://tracing", files);
+           "Write what every device did and when, for Perfetto or chrome://tracing", kFiles);
 
   add_drill(parser, flags.drill);
   parser

@@ -37,7 +37,9 @@ struct TrainFlags {
 };
 
 // Parsing fills `flags`; a value beyond its limits is Error(usage) then. Requires: `flags` and
-// `devices` outlive `parser`.
+// `devices` outlive `parser`. add_step_flags() adds those that say what a step computes, and on which
+// devices; add_flags() adds these and all others.
+void add_step_flags(CLI::App& parser, TrainFlags& flags, Devices& devices);
 void add_flags(CLI::App& parser, TrainFlags& flags, Devices& devices);
 
 // What a config file or checkpoint may say and this program cannot do is Error(usage) naming `file` and key.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cpu/cores.h"
+#include "cpu/free_memory.h"
 #include "cpu/workspace.h"
 #include "device/device.h"
 
@@ -20,8 +21,12 @@ struct CpuOptions {
   std::chrono::nanoseconds timeout = std::chrono::seconds(60);
   std::function<void(const std::string&)> on_stuck = nullptr;  // see ThreadTeam
 
+  // Bytes that all CPU devices of a run may take together; what the host has free is another limit.
+  std::size_t memory = kNoLimit;
+
   // Not null: shared with the devices that use the same cores. Null: its own, one a thread.
   std::shared_ptr<WorkspacePool> workspaces = nullptr;
+  int own_workspaces = 0;     // of the shared ones, which count for this device in its memory plan
   bool shares_cores = false;  // threads that wait should not spin then
 
   // Not null: its threads stay on the cores first_core, first_core + 1, ... or, where cores are shared, go to
@@ -38,7 +43,8 @@ struct CpuTeamOptions {
   int threads = 0;  // of each; 0: the usable cores divided among the devices, at least 1
   int others = 0;   // devices of other kinds that compute on the same cores, with as many threads each
   std::string target = {};
-  bool bind = true;  // where every thread of every device can have a core of its own
+  std::size_t memory = kNoLimit;  // of all together
+  bool bind = true;               // where every thread of every device can have a core of its own
   std::chrono::nanoseconds timeout = std::chrono::seconds(60);
   std::function<void(const std::string&)> on_stuck = nullptr;
 };

@@ -53,7 +53,7 @@ program::InstructionRange grouped_range(const program::Segment& segment, device:
 
 CpuExecutable::CpuExecutable(const program::Program& program, const device::LoadOptions& options,
                              const Kernels& kernels, ThreadTeam& team, WorkspacePool& workspaces,
-                             bool shares_cores)
+                             const Sharing& sharing)
     : options_(options),
       kernels_(kernels),
       team_(team),
@@ -62,8 +62,9 @@ CpuExecutable::CpuExecutable(const program::Program& program, const device::Load
       group_(options.order == device::Order::pack
                  ? std::clamp(per_thread(options.most_packs, active_), 1, kGroup)
                  : std::max(1, per_thread(options.most_packs, active_))),
-      prepares_late_(shares_cores && team.size() == 1 && options.order == device::Order::pack &&
+      prepares_late_(sharing.cores && team.size() == 1 && options.order == device::Order::pack &&
                      options.most_packs <= group_),
+      own_workspaces_(options.order == device::Order::pack ? sharing.workspaces : active_),
       current_(&programs_.emplace_back(program)),
       plans_(make_convolution_plans(program, std::min(kGroup, group_), kernels, cache_sizes())) {
   const int stack = make_steps(programs_.front());
@@ -131,6 +132,7 @@ program::MemoryPlan CpuExecutable::plan_memory(int stack) const {
   const program::Program& program = first_program();
   program::Nest nest{.most_packs = std::max(1, options_.most_packs),
                      .threads = active_,
+                     .workspaces = own_workspaces_,
                      .group = group_,
                      .keeps_activations = options_.order == device::Order::layer,
                      .stack = stack,
@@ -174,7 +176,7 @@ ArenaLinks CpuExecutable::links() const {
 std::size_t CpuExecutable::allocated() const {
   const std::size_t workspace =
       options_.order == device::Order::pack ? workspaces_.bytes() : kept_workspaces_.front().size();
-  return arena_.allocated() + static_cast<std::size_t>(active_) * workspace;
+  return arena_.allocated() + static_cast<std::size_t>(own_workspaces_) * workspace;
 }
 
 std::span<float> CpuExecutable::floats_of(program::BufferId buffer, std::size_t count) const {

@@ -10,12 +10,18 @@
 
 namespace lockstep::cpu {
 
+// What the devices of a machine have in common.
+struct Sharing {
+  bool cores = false;  // there are more threads than cores
+  int workspaces = 1;  // of the pool that count for this device: each counts for one device
+};
+
 class CpuExecutable : public device::Executable {
  public:
   // Plans the program's memory and allocates nothing: allocate() does. Requires: team, kernels and workspaces
   // outlive it.
   CpuExecutable(const program::Program& program, const device::LoadOptions& options, const Kernels& kernels,
-                ThreadTeam& team, WorkspacePool& workspaces, bool shares_cores);
+                ThreadTeam& team, WorkspacePool& workspaces, const Sharing& sharing);
 
   // What the first program takes.
   const program::MemoryPlan& memory_plan() const { return memory_plan_; }
@@ -89,6 +95,7 @@ class CpuExecutable : public device::Executable {
   // Devices that take turns on a core prepare their parameters when it is their turn, where the core's cache
   // is warm, instead of each keeping a prepared copy. Only for packs that go through in one group.
   const bool prepares_late_;
+  const int own_workspaces_;  // that count for this device
   std::deque<ReadyProgram> programs_;
   ReadyProgram* current_;
   ConvolutionPlans plans_;

@@ -36,5 +36,25 @@ TEST(CpuMemory, AllocatesWhatThePlanSays) {
   }
 }
 
+// Sixteen devices on few cores take turns in a workspace a core.
+TEST(CpuMemory, AWorkspaceCountsOnceForAllDevicesThatTakeTurnsInIt) {
+  constexpr int kDevices = 16;
+  const program::Program step = program::compile_training(model::zoo_model("lenet"));
+  const std::vector<program::Program> programs = program::data_parallel(step, {.ranks = kDevices}, kDevices);
+  std::vector<std::string> names;
+  for (int i = 0; i < kDevices; ++i) names.push_back("cpu:" + std::to_string(i));
+  const auto devices = make_cpu_devices({.names = names, .threads = 1});
+  int workspaces = 0;
+  for (std::size_t d = 0; d < devices.size(); ++d)
+    workspaces += devices[d]->plan(programs[d], {.most_packs = 1, .alone = false}).workspaces;
+  EXPECT_EQ(workspaces, std::min(usable_cores(), kDevices));
+}
+
+TEST(CpuMemory, WhatIsFreeIsNoMoreThanTheDeviceMayTake) {
+  const device::FreeMemory free = make_cpu_device({.threads = 1, .memory = 1'500'000})->free_memory();
+  EXPECT_EQ(free.bytes, 1'500'000u);
+  EXPECT_EQ(free.text, "the host has 1.5 MB of memory free");
+}
+
 }  // namespace
 }  // namespace lockstep::cpu

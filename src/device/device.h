@@ -9,6 +9,7 @@
 
 #include "arithmetic/tree.h"
 #include "arithmetic/update_rule.h"
+#include "program/memory_plan.h"
 #include "program/program.h"
 
 namespace lockstep::device {
@@ -133,12 +134,23 @@ class ThreadPlace {
   virtual ~ThreadPlace() = default;
 };
 
+// What is left of the memory that a device takes its numbers from.
+struct FreeMemory {
+  std::string of = {};  // devices that say the same here share the memory
+  std::size_t bytes = 0;
+  std::string text = {};    // "cuda:0 has 12.3 MB of its 16.0 MB of memory free"
+  std::string remedy = {};  // what people can use instead where it is too little: "more devices"
+};
+
 class Device {
  public:
   virtual ~Device() = default;
   virtual std::string name() const = 0;   // cpu:0
   virtual std::string model() const = 0;  // devices of one kind and model are equally fast
   virtual std::unique_ptr<Executable> load(const program::Program& program, const LoadOptions& options) = 0;
+  // What load() would allocate; nothing of it is allocated here.
+  virtual program::MemoryPlan plan(const program::Program& program, const LoadOptions& options) = 0;
+  virtual FreeMemory free_memory() const = 0;
 
   // Brings the calling thread, which is going to drive the device, to the device's cores; what it returns
   // brings it back. Null where there is nothing to do.

@@ -59,6 +59,10 @@ class PassingDevice : public Device {
   std::unique_ptr<Executable> load(const program::Program& program, const LoadOptions& options) override {
     return inner_.load(program, options);
   }
+  program::MemoryPlan plan(const program::Program& program, const LoadOptions& options) override {
+    return inner_.plan(program, options);
+  }
+  FreeMemory free_memory() const override { return inner_.free_memory(); }
   std::unique_ptr<ThreadPlace> adopt_thread() override { return inner_.adopt_thread(); }
   const Device& itself() const override { return inner_.itself(); }
   bool reaches(const Device& other) const override { return inner_.reaches(other); }

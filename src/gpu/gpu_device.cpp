@@ -15,6 +15,10 @@ class GpuDevice final : public device::Device {
                                            const device::LoadOptions& options) override {
     return std::make_unique<GpuExecutable>(program, options, *driver_);
   }
+  program::MemoryPlan plan(const program::Program& program, const device::LoadOptions& options) override {
+    return GpuMemory::plan_of(program, GpuExecutable::sizes_of(program, options, *driver_));
+  }
+  device::FreeMemory free_memory() const override { return GpuMemory::free_on(*driver_); }
   std::unique_ptr<device::ThreadPlace> adopt_thread() override { return nullptr; }
   bool reaches(const device::Device& other) const override {
     const auto* const gpu = dynamic_cast<const GpuDevice*>(&other.itself());

@@ -84,7 +84,7 @@ GpuExecutable::GpuExecutable(const program::Program& program, const device::Load
       share_packs_(options.most_packs),
       exchange_(options_.alone ? Queue::compute : Queue::exchange),
       labels_id_(labels_of(programs_.front())),
-      sizes_(plan_memory()),
+      sizes_(sizes_of(programs_.front(), options, driver)),
       memory_(driver, programs_.front(), sizes_, lender_of(options)),
       launcher_(driver, memory_, programs_.front()) {
   program::check_program(programs_.front());
@@ -142,22 +142,22 @@ GpuExecutable::~GpuExecutable() {
   }
 }
 
-// As many packs at once as fit.
-MemorySizes GpuExecutable::plan_memory() const {
-  const program::Program& program = programs_.front();
-  const bool all_at_once = options_.order == device::Order::layer || keeps_activations(program);
+MemorySizes GpuExecutable::sizes_of(const program::Program& program, const device::LoadOptions& options,
+                                    const Driver& driver) {
+  const int share = options.most_packs;
+  const bool all_at_once = options.order == device::Order::layer || keeps_activations(program);
   MemorySizes sizes;
-  sizes.most_packs = std::max(1, share_packs_);
+  sizes.most_packs = std::max(1, share);
   sizes.stack = deepest_stack(program);
   sizes.inbox = inbox_floats(program);
-  sizes.borrows_parameters = options_.parameters_of != nullptr;
-  sizes.keeps_activations = options_.order == device::Order::layer;
-  sizes.group = std::max(1, all_at_once ? share_packs_ : std::min(share_packs_, kMostPacksAtOnce));
+  sizes.borrows_parameters = options.parameters_of != nullptr;
+  sizes.keeps_activations = options.order == device::Order::layer;
+  sizes.group = std::max(1, all_at_once ? share : std::min(share, kMostPacksAtOnce));
   for (;;) {
-    plan_launches(program, driver_.style(), sizes);
+    plan_launches(program, driver.style(), sizes);
     const bool smallest = sizes.group == 1 || all_at_once;
     const bool fits = countable(program, sizes.group) &&
-                      GpuMemory::shortage(driver_, program, sizes, options_.of_free_memory).empty();
+                      GpuMemory::shortage(driver, program, sizes, options.of_free_memory).empty();
     if (smallest || fits) return sizes;
     sizes.group = (sizes.group + 1) / 2;
   }

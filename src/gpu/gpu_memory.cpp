@@ -2,14 +2,16 @@
 
 #include <algorithm>
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include "base/divide.h"
 #include "base/error.h"
+#include "program/memory_text.h"
 
 namespace lockstep::gpu {
 namespace {
 
+using program::megabytes;
 using program::MemoryClass;
 using program::Role;
 
@@ -22,11 +24,6 @@ std::size_t aligned(std::size_t floats) { return round_up(floats, kPartFloats); 
 constexpr const char* kRemedy = "use a smaller --batch or more devices";
 constexpr const char* kEvaluationRemedy = "use a device that has more";
 
-std::string megabytes(std::size_t bytes) {
-  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
-}
-
-// What else a program has loaded there counts, too: an evaluation before its training.
 std::string what_is_free(const Driver& driver) {
   return fmt::format("{} has {} of its {} of memory free", driver.facts().name,
                      megabytes(driver.free_memory()), megabytes(driver.facts().memory));
@@ -67,16 +64,7 @@ struct GpuMemory::Need {
   std::size_t largest = 0;
 
   std::string text() const {
-    return fmt::format("{} needs {} ({}); {}", what, megabytes(plan.peak()), classes(), remedy);
-  }
-  std::string classes() const {
-    std::vector<std::string> parts;
-    for (std::size_t i = 0; i < program::kMemoryClasses; ++i) {
-      if (plan.by_class[i] > 0)
-        parts.push_back(
-            fmt::format("{} {}", name_of(static_cast<MemoryClass>(i)), megabytes(plan.by_class[i])));
-    }
-    return fmt::format("{}", fmt::join(parts, ", "));
+    return fmt::format("{} needs {} ({}); {}", what, megabytes(plan.peak()), classes_text(plan), remedy);
   }
 };
 
@@ -198,6 +186,13 @@ program::MemoryPlan GpuMemory::plan_of(const program::Program& program, const Me
   return plan;
 }
 
+device::FreeMemory GpuMemory::free_on(const Driver& driver) {
+  return {.of = driver.facts().name,
+          .bytes = driver.free_memory(),
+          .text = what_is_free(driver),
+          .remedy = "more devices"};
+}
+
 std::string GpuMemory::shortage(const Driver& driver, const program::Program& program,
                                 const MemorySizes& sizes, double of_free_memory) {
   const Need need = need_of(program, sizes);
@@ -207,7 +202,7 @@ std::string GpuMemory::shortage(const Driver& driver, const program::Program& pr
   if (need.largest > facts.largest_allocation)
     return fmt::format("{} gives at most {} of memory at once, {} needs {} ({}); {}", facts.name,
                        megabytes(facts.largest_allocation), need.what, megabytes(need.largest),
-                       need.classes(), need.remedy);
+                       classes_text(need.plan), need.remedy);
   return {};
 }
 

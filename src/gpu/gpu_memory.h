@@ -38,6 +38,9 @@ class GpuMemory {
   static std::string shortage(const Driver& driver, const program::Program& program, const MemorySizes& sizes,
                               double of_free_memory = 1);
 
+  // What the driver has left. What else is loaded there counts, too: an evaluation beside its training.
+  static device::FreeMemory free_on(const Driver& driver);
+
   // Where everything lies; its bytes by class are those that are allocated.
   static program::MemoryPlan plan_of(const program::Program& program, const MemorySizes& sizes);
 

@@ -202,6 +202,7 @@ MadeDevices Inventory::make(const std::vector<std::string>& names, const MakeOpt
                                .threads = threads,
                                .others = on_cores - static_cast<int>(cpus.size()),
                                .target = options.target,
+                               .memory = options.memory,
                                .bind = options.bind,
                                .timeout = options.timeout,
                                .on_stuck = options.on_stuck});

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,6 +51,8 @@ struct Listed {
 struct MakeOptions {
   int threads = 0;  // of each; 0: the usable cores divided among them, at least 1
   std::string target = {};
+  std::size_t memory =
+      std::numeric_limits<std::size_t>::max();  // bytes of the host's that CPU devices may take
   bool bind = true;
   std::chrono::nanoseconds timeout = std::chrono::seconds(60);
   std::function<void(const std::string&)> on_stuck = nullptr;

@@ -162,6 +162,7 @@ MemoryPlan plan_memory(const Program& program, const Nest& nest) {
   const std::vector<Life> lives = lives_of(program, nest);
   MemoryPlan plan;
   plan.threads = nest.threads;
+  plan.workspaces = nest.workspaces.value_or(nest.threads);
   plan.stack = nest.stack;
   plan.buffers.resize(program.buffers.size());
   if (nest.pack_sums) plan.pack_sums.resize(program.buffers.size());
@@ -209,14 +210,14 @@ MemoryPlan plan_memory(const Program& program, const Nest& nest) {
   placer.place();
   plan.workspace_bytes = plan.places_bytes + nest.scratch;
 
-  const auto threads = static_cast<std::size_t>(nest.threads);
+  const auto workspaces = static_cast<std::size_t>(plan.workspaces);
   for (const MemoryPlan::Numbers& numbers : plan.buffers)
     if (numbers.place < 0) plan[numbers.of] += numbers.all_bytes();
   for (const MemoryPlan::Place& place : plan.places) {
     const auto largest = static_cast<std::size_t>(place.buffers.front());
-    plan[plan.buffers[largest].of] += threads * place.bytes;
+    plan[plan.buffers[largest].of] += workspaces * place.bytes;
   }
-  plan[MemoryClass::scratch] += threads * nest.scratch;
+  plan[MemoryClass::scratch] += workspaces * nest.scratch;
   return plan;
 }
 

@@ -1,11 +1,12 @@
 // Where the numbers of a program lie, as a pure function of the program and of the way in which a device goes
 // through it. Devices allocate what the plan says; they only add alignment.
 //
-// Numbers of a pack lie in a workspace, which each thread of a device has. A workspace is divided into
-// places. Buffers share a place if no two of them are needed at the same time, or if an instruction writes
-// one of them over the other, which it reads for the last time. The largest buffers are placed first, each in
-// the smallest place that is free for as long as it is needed, else in a new place: "greedy by size" of
-// Pisarchyk and Lee, 2020. memory_plan_test.cpp follows every byte of a step through the places.
+// Numbers of a pack lie in a workspace, which each thread of a device has while it works. A workspace is
+// divided into places. Buffers share a place if no two of them are needed at the same time, or if an
+// instruction writes one of them over the other, which it reads for the last time. The largest buffers are
+// placed first, each in the smallest place that is free for as long as it is needed, else in a new place:
+// "greedy by size" of Pisarchyk and Lee, 2020. memory_plan_test.cpp follows every byte of a step through the
+// places.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -63,7 +64,8 @@ struct MemoryPlan {
   std::vector<Place> places = {};
   std::size_t places_bytes = 0;                           // of a workspace; scratch lies behind its places
   std::size_t workspace_bytes = 0;                        // with scratch
-  int threads = 1;                                        // each has a workspace
+  int threads = 1;                                        // each works in a workspace
+  int workspaces = 1;                                     // that are allocated for the device
   int stack = 1;                                          // partial sums of each thread
   std::array<std::size_t, kMemoryClasses> by_class = {};  // a place counts for its largest buffer's class
 

@@ -1,6 +1,7 @@
 // How a device goes through a program: the facts that its memory depends on and that only the device knows.
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace lockstep::program {
@@ -13,6 +14,9 @@ struct InstructionRange {
 struct Nest {
   int most_packs = 1;  // of the device's share
   int threads = 1;     // each works on packs of its own, in a workspace of its own
+  // That are allocated for the device. None: one a thread. Devices that take turns in workspaces count each
+  // of them once.
+  std::optional<int> workspaces = {};
   // A thread takes `group` packs together through the grouped instructions of a segment: each of these runs
   // for all packs of the group before the next one does. Before and after them it takes one pack at a time
   // through all instructions.

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "program/order.h"
 #include "run/exchange_run.h"
+#include "run/memory_plans.h"
 
 namespace lockstep::run {
 namespace {
@@ -76,20 +77,13 @@ Runner::Runner(std::unique_ptr<Crew> own, Crew* crew, Programs programs, const R
   Set& first = sets_[most];
   first.programs = make_programs(most);
   const auto start = StepClock::Clock::now();
+  std::vector<device::LoadOptions> load = load_options(*crew_, make_, options_);
+  for (std::size_t d = 0; options_.parameters_of != nullptr && d < load.size(); ++d)
+    load[d].parameters_of = options_.parameters_of->workers_.at(d)->executable.get();
+  check_memory(*crew_, memory_plans(*crew_, first.programs, load), program().purpose);
   crew_->run([&](int device) {
     const auto d = static_cast<std::size_t>(device);
-    const device::Executable* const lender = options_.parameters_of == nullptr
-                                                 ? nullptr
-                                                 : options_.parameters_of->workers_.at(d)->executable.get();
-    workers_[d] = std::make_unique<Worker>(
-        *crew_, program_of(first, device), device,
-        device::LoadOptions{.most_packs = make_.most_packs(crew_->first_rank() + device, most),
-                            .order = options_.order,
-                            .alone = crew_->ranks() == 1,
-                            .trace = options_.trace,
-                            .direct = crew_->direct(device),
-                            .of_free_memory = options_.of_free_memory,
-                            .parameters_of = lender});
+    workers_[d] = std::make_unique<Worker>(*crew_, program_of(first, device), device, load[d]);
     workers_[d]->trace.device = crew_->device(device).name();
     if (options_.trace) workers_[d]->clock.keep(&workers_[d]->trace, start);
     if (executable(device).works_in_background()) workers_[d]->clock.leave_exchange_to_device();
