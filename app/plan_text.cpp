@@ -35,6 +35,7 @@ std::string plan_text(const program::Program& program, const MemoryPlan& plan) {
   for (const MemoryPlan::Place& place : plan.places) {
     if (place.buffers.size() < 2) continue;
     std::vector<std::string> names;
+    names.reserve(place.buffers.size());
     for (const program::BufferId id : place.buffers)
       names.push_back(program.buffers[static_cast<std::size_t>(id)].name);
     const std::string each = plan.threads == 1 ? "" : fmt::format(" in each of {} threads", plan.threads);

@@ -20,6 +20,7 @@ std::vector<device::LoadOptions> load_options(const Crew& crew, const Programs& 
                                               const RunnerOptions& options) {
   const int most = arithmetic::pack_count(options.most_examples);
   std::vector<device::LoadOptions> all;
+  all.reserve(static_cast<std::size_t>(crew.size()));
   for (int device = 0; device < crew.size(); ++device)
     all.push_back({.most_packs = programs.most_packs(crew.first_rank() + device, most),
                    .order = options.order,
@@ -35,8 +36,8 @@ std::vector<program::MemoryPlan> memory_plans(Crew& crew, const std::vector<prog
   std::vector<program::MemoryPlan> plans(static_cast<std::size_t>(crew.size()));
   crew.run([&](int device) {
     const auto d = static_cast<std::size_t>(device);
-    const auto rank = static_cast<std::size_t>(crew.first_rank() + device);
-    plans[d] = crew.device(device).plan(programs[rank], options[d]);
+    const int rank = crew.first_rank() + device;
+    plans[d] = crew.device(device).plan(programs[static_cast<std::size_t>(rank)], options[d]);
   });
   return plans;
 }
