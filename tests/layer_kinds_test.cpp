@@ -15,7 +15,8 @@ namespace lockstep {
 namespace {
 
 using device::Order;
-using model::Add, model::AvgPool, model::Conv2d, model::Flatten, model::Linear, model::MaxPool, model::Relu;
+using model::Add, model::AvgPool, model::Conv2d, model::Flatten, model::GlobalAvgPool, model::Linear,
+    model::MaxPool, model::Relu;
 
 // A small model around one layer of the kind, named "tested". A layer with parameters stands before it, so
 // that its input gradient matters.
@@ -67,6 +68,10 @@ Example example<AvgPool>() {
 template <>
 Example example<MaxPool>() {
   return behind_convolution("MaxPool", MaxPool{{2, 2}, {2, 1}, {0, 1}}, {3, 3, 6});
+}
+template <>
+Example example<GlobalAvgPool>() {
+  return behind_convolution("GlobalAvgPool", GlobalAvgPool{}, {3, 1, 1});
 }
 template <>
 Example example<Flatten>() {

@@ -50,14 +50,15 @@ struct MaxPool {
   Extent stride = {2, 2};
   Extent padding = {0, 0};
 };
+struct GlobalAvgPool {};  // the mean of each channel
 struct Flatten {};
 struct Add {};  // the sum of two inputs of the same shape
 
-using LayerKind = std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, Flatten, Add>;
+using LayerKind = std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, GlobalAvgPool, Flatten, Add>;
 
 // A kind alone is a layer that takes the layer before: Relu{}. A layer that takes others names them:
 // {Add{}, {"relu1", "conv2"}}. A layer without a name of its own is called by its kind and number: conv1,
-// linear1, relu1, pool1 (both pools), flatten1, add1. "input" is the picture.
+// linear1, relu1, pool1 (all pools), flatten1, add1. "input" is the picture.
 struct Layer {
   template <class Kind>
     requires std::constructible_from<LayerKind, Kind>

@@ -37,6 +37,7 @@ struct ToInside {
     return {"pool",
             model::MaxPool{extent_inside(l.window), extent_inside(l.stride), extent_inside(l.padding)}};
   }
+  NamedKind operator()(const GlobalAvgPool&) const { return {"pool", model::GlobalAvgPool{}}; }
   NamedKind operator()(const Flatten&) const { return {"flatten", model::Flatten{}}; }
   NamedKind operator()(const Add&) const { return {"add", model::Add{}}; }
 };
@@ -70,6 +71,7 @@ struct ToPublic {
   LayerKind operator()(const model::MaxPool& l) const {
     return MaxPool{extent_outside(l.window), extent_outside(l.stride), extent_outside(l.padding)};
   }
+  LayerKind operator()(const model::GlobalAvgPool&) const { return GlobalAvgPool{}; }
   LayerKind operator()(const model::Flatten&) const { return Flatten{}; }
   LayerKind operator()(const model::Add&) const { return Add{}; }
 };

@@ -20,6 +20,7 @@ using model::Add;
 using model::AvgPool;
 using model::Conv2d;
 using model::Flatten;
+using model::GlobalAvgPool;
 using model::LayerKind;
 using model::Linear;
 using model::MaxPool;
@@ -256,6 +257,20 @@ inline const std::vector<Case> kGraphCases = {
            {"flatten1", Flatten{}},
            {"linear1", Linear{5}}},
           {19, 70}, arithmetic::ConvolutionRule::fast),
+    graph("a global average pool over a residual sum", {3, 13, 11},
+          {{"conv1", kSame5},
+           {"relu1", Relu{}},
+           {"conv2", kSame5},
+           {"add1", Add{}, {"relu1", "conv2"}},
+           {"pool1", GlobalAvgPool{}},
+           {"linear1", Linear{4}}},
+          {37, 70}),
+    graph("a global average pool of 2x2 that a convolution ends in", {3, 4, 4},
+          {{"conv1", Conv2d{16, {3, 3}}},
+           {"relu1", Relu{}},
+           {"pool1", GlobalAvgPool{}},
+           {"linear1", Linear{4}}},
+          {33}),
 };
 
 inline std::size_t step_cases() { return kCases.size() + kFastCases.size() + kGraphCases.size(); }

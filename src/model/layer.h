@@ -10,13 +10,14 @@
 #include "model/layers/avg_pool.h"
 #include "model/layers/conv2d.h"
 #include "model/layers/flatten.h"
+#include "model/layers/global_avg_pool.h"
 #include "model/layers/linear.h"
 #include "model/layers/max_pool.h"
 #include "model/layers/relu.h"
 
 namespace lockstep::model {
 
-using LayerKind = std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, Flatten, Add>;
+using LayerKind = std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, GlobalAvgPool, Flatten, Add>;
 
 // What a layer names to take the model's input.
 constexpr std::string_view kInputName = "input";

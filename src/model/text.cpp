@@ -42,6 +42,7 @@ struct KindWords {
   std::string operator()(const Relu&) const { return "relu"; }
   std::string operator()(const AvgPool& pool) const { return pool_words("average", pool); }
   std::string operator()(const MaxPool& pool) const { return pool_words("maximum", pool); }
+  std::string operator()(const GlobalAvgPool&) const { return "global average pool"; }
   std::string operator()(const Flatten&) const { return "flatten"; }
   std::string operator()(const Add&) const { return "add"; }
 };

@@ -29,6 +29,7 @@ struct Lowering {
   NodeKind operator()(const model::MaxPool& pool) const {
     return PoolNode{{Pool::Kind::maximum, input, output, pool.window, pool.stride, pool.padding}};
   }
+  NodeKind operator()(const model::GlobalAvgPool&) const { return (*this)(model::GlobalAvgPool::on(input)); }
   NodeKind operator()(const model::Flatten&) const { return FlattenNode{}; }
   NodeKind operator()(const model::Add&) const { return AddNode{}; }
 };

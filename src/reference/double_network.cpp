@@ -79,6 +79,12 @@ struct DoubleLayer {
     });
     return y;
   }
+  Doubles operator()(const model::GlobalAvgPool&) const {
+    Doubles y = zeros();
+    const auto area = static_cast<std::size_t>(in.area());
+    for (std::size_t i = 0; i < x().size(); ++i) y[i / area] += x()[i] / static_cast<double>(area);
+    return y;
+  }
   Doubles operator()(const model::Flatten&) const { return x(); }
   Doubles operator()(const model::Add&) const {
     Doubles y = x();

@@ -31,6 +31,11 @@ PoolShape pool_shape(const Pool& pool, const model::Shape& in) {
           pool.stride.width,  pool.padding.height, pool.padding.width};
 }
 
+// A global pool: one window of H x W.
+PoolShape whole_image(const model::Shape& in) {
+  return {in.channels, in.height, in.width, in.height, in.width, in.height, in.width, 0, 0};
+}
+
 // A layer in its place: `weight` and `bias` are null where it has none.
 struct Place {
   std::vector<int> inputs;  // numbers of values
@@ -61,6 +66,9 @@ Tensor give(const model::AvgPool& pool, const Place& place, const Inputs& x) {
 }
 Tensor give(const model::MaxPool& pool, const Place& place, const Inputs& x) {
   return max_pool_forward(pool_shape(pool, place.in), place.examples, *x[0]);
+}
+Tensor give(const model::GlobalAvgPool&, const Place& place, const Inputs& x) {
+  return average_pool_forward(whole_image(place.in), place.examples, *x[0]);
 }
 Tensor give(const model::Flatten&, const Place&, const Inputs& x) { return *x[0]; }
 Tensor give(const model::Add&, const Place&, const Inputs& x) { return add(*x[0], *x[1]); }
@@ -95,6 +103,9 @@ InputGradients input_gradients(const model::AvgPool& pool, const Place& place, c
 InputGradients input_gradients(const model::MaxPool& pool, const Place& place, const Back& back) {
   return {max_pool_gradient(pool_shape(pool, place.in), place.examples, *back.x[0], back.dy)};
 }
+InputGradients input_gradients(const model::GlobalAvgPool&, const Place& place, const Back& back) {
+  return {average_pool_gradient(whole_image(place.in), place.examples, back.dy)};
+}
 InputGradients input_gradients(const model::Flatten&, const Place&, const Back& back) { return {back.dy}; }
 InputGradients input_gradients(const model::Add&, const Place&, const Back& back) {
   return {back.dy, back.dy};
@@ -118,6 +129,7 @@ WeightAndBias parameter_gradients(const model::Linear& linear, const Place& plac
 WeightAndBias parameter_gradients(const model::Relu&, const Place&, const Back&) { return {}; }
 WeightAndBias parameter_gradients(const model::AvgPool&, const Place&, const Back&) { return {}; }
 WeightAndBias parameter_gradients(const model::MaxPool&, const Place&, const Back&) { return {}; }
+WeightAndBias parameter_gradients(const model::GlobalAvgPool&, const Place&, const Back&) { return {}; }
 WeightAndBias parameter_gradients(const model::Flatten&, const Place&, const Back&) { return {}; }
 WeightAndBias parameter_gradients(const model::Add&, const Place&, const Back&) { return {}; }
 

@@ -11,7 +11,8 @@
 namespace lockstep::reference {
 namespace {
 
-using model::Add, model::AvgPool, model::Conv2d, model::Flatten, model::Linear, model::MaxPool, model::Relu;
+using model::Add, model::AvgPool, model::Conv2d, model::Flatten, model::GlobalAvgPool, model::Linear,
+    model::MaxPool, model::Relu;
 
 // The layer under test stands behind a convolution, whose gradients need its input gradient.
 void check_behind_convolution(const model::LayerKind& kind) {
@@ -85,6 +86,7 @@ TEST(Gradients, OfAveragePoolByTwo) { check_behind_convolution(AvgPool{.window =
 TEST(Gradients, OfAveragePoolThatOverlaps) {
   check_behind_convolution(AvgPool{.window = {3, 2}, .stride = {2, 1}, .padding = {1, 1}});
 }
+TEST(Gradients, OfGlobalAveragePool) { check_behind_convolution(GlobalAvgPool{}); }
 TEST(Gradients, OfMaxPool) { check_behind_convolution(MaxPool{.window = {2, 2}, .stride = {2, 2}}); }
 TEST(Gradients, OfMaxPoolThatOverlaps) {
   check_behind_convolution(MaxPool{.window = {3, 2}, .stride = {2, 1}, .padding = {1, 1}});

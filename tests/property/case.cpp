@@ -44,6 +44,7 @@ struct LayerText {
   std::string operator()(const model::Relu&) const { return "relu"; }
   std::string operator()(const model::AvgPool& l) const { return "average" + pool(l); }
   std::string operator()(const model::MaxPool& l) const { return "maximum" + pool(l); }
+  std::string operator()(const model::GlobalAvgPool&) const { return "global average pool"; }
   std::string operator()(const model::Flatten&) const { return "flatten"; }
   std::string operator()(const model::Add&) const { return "add"; }
 

@@ -20,7 +20,7 @@ struct Block {
   int channels = 1, kernel_height = 1, kernel_width = 1, stride = 1, padding = 0;
   int square = 0;  // of stride 1, 3x3 or 5x5, at least 16 channels: what fast convolution takes
   int relu = 0;
-  int pool = 0;  // none, average, maximum
+  int pool = 0;  // none, average, maximum, global average
   int window = 1, pool_stride = 1, pool_padding = 0;
   int skip = 0;       // of Skip
   int older = 0;      // counts through the values that fit

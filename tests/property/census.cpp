@@ -71,6 +71,7 @@ std::string name_of(const model::Linear&) { return "linear"; }
 std::string name_of(const model::Relu&) { return "relu"; }
 std::string name_of(const model::AvgPool&) { return "average pool"; }
 std::string name_of(const model::MaxPool&) { return "max pool"; }
+std::string name_of(const model::GlobalAvgPool&) { return "global average pool"; }
 std::string name_of(const model::Flatten&) { return "flatten"; }
 std::string name_of(const model::Add&) { return "add"; }
 

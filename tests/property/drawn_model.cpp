@@ -84,8 +84,10 @@ void DrawnModel::pool(const Block& b) {
   const model::Extent stride{b.pool_stride, b.pool_stride}, pad{padding, padding};
   if (b.pool == 1) {
     layer("avg_pool", model::AvgPool{window, stride, pad});
-  } else {
+  } else if (b.pool == 2) {
     layer("max_pool", model::MaxPool{window, stride, pad});
+  } else {
+    layer("global_pool", model::GlobalAvgPool{});
   }
 }
 
