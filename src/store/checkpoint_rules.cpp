@@ -52,6 +52,9 @@ void check_place(const Checkpoint& checkpoint, const Refusal& refuse) {
                 fmt::format("{} in {} epochs", step, checkpoint.epoch));
   refuse.unless_finite(checkpoint.loss_sum, "loss_sum");
   refuse.unless_seconds(checkpoint.seconds, "seconds");
+  if (in_epoch > 0) return;
+  refuse.unless(checkpoint.loss_sum == 0, "loss_sum", "0 before the epoch's first step", checkpoint.loss_sum);
+  refuse.unless(checkpoint.seconds == 0, "seconds", "0 before the epoch's first step", checkpoint.seconds);
 }
 
 void check_epochs(const Checkpoint& checkpoint, const Refusal& refuse) {

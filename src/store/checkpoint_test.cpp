@@ -248,6 +248,7 @@ TEST(Checkpoint, StepsAndExamplesAreThoseOfTheData) {
   small.config.job.data_sizes.train = 512;
   small.config.job.epochs = 2;
   small.step_in_epoch = 0;
+  small.loss_sum = small.seconds = 0;
   small.step = 4;
   EXPECT_EQ(parse(bytes_of(small)).step, 4);
   small.step = 7;
@@ -260,6 +261,23 @@ TEST(Checkpoint, StepsAndExamplesAreThoseOfTheData) {
   small.config.job.batch = 1000;
   small.step = 2;
   EXPECT_EQ(parse(bytes_of(small)).step, 2);
+}
+
+TEST(Checkpoint, AnEpochThatHasNotBegunHasNoLossAndNoTime) {
+  Checkpoint checkpoint = checkpoint_for_test();
+  checkpoint.step = 234;
+  checkpoint.step_in_epoch = 0;
+  checkpoint.loss_sum = checkpoint.seconds = 0;
+  EXPECT_EQ(parse(bytes_of(checkpoint)).step, 234);
+  const auto refusal_with = [&](double Checkpoint::*number) {
+    Checkpoint other = checkpoint;
+    other.*number = 0.5;
+    return refusal_of(Fault::ours, [&] { tensor_file_of(other); });
+  };
+  EXPECT_EQ(refusal_with(&Checkpoint::loss_sum),
+            "checkpoint to write: loss_sum: expected 0 before the epoch's first step, found 0.5");
+  EXPECT_EQ(refusal_with(&Checkpoint::seconds),
+            "checkpoint to write: seconds: expected 0 before the epoch's first step, found 0.5");
 }
 
 TEST(Checkpoint, NumbersOfTensorsAreFinite) {
