@@ -81,6 +81,11 @@ void SweepProgress::on_step(const train::StepReport& step) {
   }
 }
 
+void SweepProgress::on_warning(const std::string& line) {
+  clear_line();
+  out_ << number() << "warning: " << line << '\n' << std::flush;
+}
+
 std::string SweepProgress::number() const { return fmt::format("run {} of {}  ", run_, runs_); }
 
 // Runs that have ended whole tell how long one takes; until there is one, the run under way does.

@@ -1,4 +1,5 @@
-// Live progress of a sweep for a person: a line for each run that has ended, with the time that is left.
+// Live progress of a sweep for a person: a line for each run that has ended, with the time that is left, and
+// for each warning.
 // Between them, on a terminal, one line that is rewritten at most ten times a second; elsewhere a line every
 // ten seconds.
 #pragma once
@@ -32,6 +33,7 @@ class SweepProgress final : public train::Observer {
 
   void on_start(const train::RunStart& start) override;
   void on_step(const train::StepReport& step) override;
+  void on_warning(const std::string& line) override;
 
  private:
   std::string number() const;

@@ -85,6 +85,19 @@ TEST_F(SweepProgressTest, OnATerminalOneLineIsRewritten) {
             "\r\x1b[Krun 1 of 2  lr-0.1_batch-256_1xcpu  test acc 0.7213  1.52 s/epoch  0:01 left\n");
 }
 
+TEST_F(SweepProgressTest, AWarningIsALineThatNamesTheRun) {
+  SweepProgress plain = progress({});
+  begin(plain);
+  plain.on_warning("the loss stayed at 2.303");
+  EXPECT_EQ(taken(), "run 1 of 3  warning: the loss stayed at 2.303\n");
+  SweepProgress line = progress({.terminal = true});
+  begin(line);
+  steps(line, 1, 1);
+  taken();
+  line.on_warning("the loss stayed at 2.303");
+  EXPECT_EQ(taken(), "\r\x1b[Krun 1 of 3  warning: the loss stayed at 2.303\n");
+}
+
 TEST_F(SweepProgressTest, AnInterruptedRunIsNamed) {
   SweepProgress shown = progress({.terminal = true});
   begin(shown);

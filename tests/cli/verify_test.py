@@ -124,6 +124,14 @@ class SweepTest(ProgramTest):
         self.assertEqual({file.name for file in (self.folder / "runs/sweep-1").iterdir() if file.is_dir()},
                          {"lr-0.1_batch-256_1xcpu", "lr-0.1_batch-256_1xcpu_2"})
 
+    def test_a_rate_that_learns_nothing_gets_a_warning(self):
+        done = self.run_program("sweep", "mlp", "--data", self.data, "--epochs", 1, "--batch", 4, "--lr", "0.1,1e-9",
+                                "--devices", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        warnings = [line for line in done.stderr.splitlines() if "warning" in line]
+        self.assertEqual(len(warnings), 1, done.stderr)
+        self.assertRegex(warnings[0], r"\Arun 2 of 2  warning: epoch 1: the loss stayed at 2\.30\d, about ln\(10\): ")
+
     def test_a_rate_that_diverges_is_a_row(self):
         done = self.run_program("sweep", "mlp", "--data", self.data, "--epochs", 3, "--lr", "0.1,1e30",
                                 "--devices", "2", "--scale-batch", "--scale-lr")
