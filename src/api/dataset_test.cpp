@@ -1,3 +1,5 @@
+#include <cstdlib>
+
 #include <gtest/gtest.h>
 #include <lockstep/dataset.h>
 
@@ -73,6 +75,19 @@ TEST(Dataset, ARefusalHasItsExitCode) {
   } catch (const Error& error) {
     EXPECT_EQ(error.exit_code(), 2);
   }
+}
+
+TEST(Dataset, FilesThatAreNotFashionMnistHaveNumbersOrTheNamesBesideThem) {
+  std::string folder = testing::TempDir() + "lockstep-dataset-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  write_some_data(folder);
+  EXPECT_EQ(fashion_mnist(folder).hash(), some_data().hash());
+  EXPECT_EQ(fashion_mnist(folder).class_names(), some_data().class_names());
+  std::ofstream(folder + "/classes.txt") << "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n";
+  EXPECT_EQ(fashion_mnist(folder).class_names(),
+            (std::vector<std::string>{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}));
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(fashion_mnist().class_names().back(), "ankle boot");
 }
 
 TEST(Dataset, NamesTheFileThatIsMissing) {
