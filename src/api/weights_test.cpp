@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/refusal_for_test.h"
+#include "base/same_bits_for_test.h"
 #include "model/zoo.h"
 #include "store/tensor_file.h"
 #include "train/job.h"
@@ -27,11 +28,13 @@ class WeightsFile : public testing::Test {
   fs::path folder_;
 };
 
-bool same(const Weights& a, const Weights& b) {
-  return std::equal(a.tensors.begin(), a.tensors.end(), b.tensors.begin(), b.tensors.end(),
-                    [](const Tensor& x, const Tensor& y) {
-                      return x.name == y.name && x.shape == y.shape && x.values == y.values;
-                    });
+void expect_same(const Weights& found, const Weights& expected) {
+  ASSERT_EQ(found.tensors.size(), expected.tensors.size());
+  for (std::size_t i = 0; i < found.tensors.size(); ++i) {
+    EXPECT_EQ(found.tensors[i].name, expected.tensors[i].name);
+    EXPECT_EQ(found.tensors[i].shape, expected.tensors[i].shape);
+    EXPECT_THAT(found.tensors[i].values, SameBits(expected.tensors[i].values)) << found.tensors[i].name;
+  }
 }
 
 TEST(Weights, HashIsTheTrainersHash) {
@@ -40,9 +43,10 @@ TEST(Weights, HashIsTheTrainersHash) {
 }
 
 TEST_F(WeightsFile, GivesTheWeightsBack) {
-  const Weights weights = initial_weights(lenet(), 3);
+  Weights weights = initial_weights(lenet(), 3);
+  weights.tensors[1].values[0] = -0.0f;
   save_weights(folder_ / "w", lenet(), weights);
-  EXPECT_TRUE(same(load_weights(folder_ / "w", lenet()), weights));
+  expect_same(load_weights(folder_ / "w", lenet()), weights);
 }
 
 TEST_F(WeightsFile, SaysHowTheModelComputesConvolutions) {
@@ -62,7 +66,7 @@ TEST_F(WeightsFile, MayHaveTheTensorsInAnyOrder) {
   store::TensorFile file = store::read_tensor_file(folder_ / "w");
   std::swap(file.tensors.front(), file.tensors.back());
   store::write_tensor_file(folder_ / "w", file);
-  EXPECT_TRUE(same(load_weights(folder_ / "w", lenet()), weights));
+  expect_same(load_weights(folder_ / "w", lenet()), weights);
 }
 
 TEST_F(WeightsFile, DamageIsRefused) {
@@ -77,7 +81,7 @@ TEST_F(WeightsFile, DamageIsRefused) {
   file.metadata.erase("weights");  // as another program writes them
   store::write_tensor_file(folder_ / "w", file);
   weights.tensors[0].values[0] += 1;
-  EXPECT_TRUE(same(load_weights(folder_ / "w", lenet()), weights));
+  expect_same(load_weights(folder_ / "w", lenet()), weights);
 }
 
 TEST_F(WeightsFile, OfAnotherModelIsRefused) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/same_bits_for_test.h"
 
 namespace lockstep::arithmetic {
 namespace {
@@ -55,7 +56,7 @@ TEST(LaneTree, AddsHalvesThenQuarters) {
   const auto at = [&](int i) { return lanes[static_cast<std::size_t>(i)]; };
   const auto pair = [&](int i) { return at(i) + at(i + 8); };
   const auto four = [&](int i) { return pair(i) + pair(i + 4); };
-  EXPECT_EQ(lane_tree(lanes), (four(0) + four(2)) + (four(1) + four(3)));
+  EXPECT_THAT(lane_tree(lanes), SameBits((four(0) + four(2)) + (four(1) + four(3))));
 
   float chain = 0;
   for (const float lane : lanes) chain += lane;
@@ -84,7 +85,7 @@ TEST(PackTree, ScheduleLeavesTheCoverOnTheStack) {
     for (int first = 0; first < packs; ++first) {
       for (int last = first + 1; last <= packs; ++last) {
         const PackRange held{first, last};
-        ASSERT_EQ(run_schedule(packs, held), sums_of(cover(packs, held)))
+        ASSERT_THAT(run_schedule(packs, held), SameBits(sums_of(cover(packs, held))))
             << packs << " packs, [" << first << ", " << last << ")";
       }
     }
@@ -109,7 +110,7 @@ TEST(PackTree, PairsFinishTheTreeHoweverPacksAreDealt) {
         for (const JoinPair& pair : join_pairs(packs, {0, packs}, subtrees)) {
           values[static_cast<std::size_t>(pair.into)] += values[static_cast<std::size_t>(pair.from)];
         }
-        ASSERT_EQ(values[0], expected) << packs << " packs cut at " << cut << " and " << cut2;
+        ASSERT_THAT(values[0], SameBits(expected)) << packs << " packs cut at " << cut << " and " << cut2;
       }
     }
     float chain = 0;

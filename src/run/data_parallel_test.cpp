@@ -155,7 +155,7 @@ TEST(DataParallel, AnySharesGiveTheBitsOfEqualOnes) {
                     arithmetic::pack_count(static_cast<int>(batch)));
         }
         for (int device = 0; device < devices; ++device)
-          EXPECT_TRUE(runner.download(device) == expected)
+          EXPECT_THAT(runner.download(device), SameBits(expected))
               << kind.name << ", device " << device << " of " << devices << " with shares "
               << testing::PrintToString(shares);
       }

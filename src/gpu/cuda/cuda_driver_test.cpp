@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/refusal_for_test.h"
+#include "base/same_bits_for_test.h"
 #include "gpu/cuda/standin_for_test.h"
 #include "gpu/kernel_source.h"
 
@@ -82,7 +83,7 @@ TEST_F(CudaDriverTest, WritesComputesAndReadsBack) {
                  std::vector<Argument>{weights.get(), gradient.get(), 0, kCount, rate, 0.0f}, kCount);
   std::vector<float> expected(kCount);
   for (std::size_t i = 0; i < kCount; ++i) expected[i] = std::fma(-rate, g[i], w[i]);
-  EXPECT_EQ(read(*driver, *weights, kCount), expected);
+  EXPECT_THAT(read(*driver, *weights, kCount), SameBits(expected));
 }
 
 TEST_F(CudaDriverTest, TakesShapesByValue) {
@@ -104,7 +105,8 @@ TEST_F(CudaDriverTest, TakesShapesByValue) {
   const std::vector<float> image = counted(64, 1);
   driver->write(Queue::compute, *x, 0, std::as_bytes(std::span(image)));
   driver->launch(Queue::compute, "average_pool", std::vector<Argument>{x.get(), y.get(), pool}, 16);
-  EXPECT_EQ(read(*driver, *y, 16), counted(16, 25));  // the mean of l, l + 16, l + 32, l + 48 is l + 24
+  // The mean of l, l + 16, l + 32 and l + 48 is l + 24.
+  EXPECT_THAT(read(*driver, *y, 16), SameBits(counted(16, 25)));
 }
 
 TEST_F(CudaDriverTest, WritesAndReadsPartsOfMemory) {
@@ -118,7 +120,7 @@ TEST_F(CudaDriverTest, WritesAndReadsPartsOfMemory) {
   std::vector<float> expected(512, 1);
   std::fill_n(expected.begin() + 128, 128, 2.0f);
   std::fill_n(expected.begin() + 129, 2, 3.0f);
-  EXPECT_EQ(read(*driver, *whole, 512), expected);
+  EXPECT_THAT(read(*driver, *whole, 512), SameBits(expected));
 }
 
 TEST_F(CudaDriverTest, CopiesFromAndToMemoryOfTheHost) {
@@ -128,7 +130,7 @@ TEST_F(CudaDriverTest, CopiesFromAndToMemoryOfTheHost) {
   std::ranges::copy(counted(64, 5), host->as<float>().begin());
   const auto memory = floats(*driver, 64);
   driver->write(Queue::exchange, *memory, 0, host->bytes());
-  EXPECT_EQ(read(*driver, *memory, 64, Queue::exchange), counted(64, 5));
+  EXPECT_THAT(read(*driver, *memory, 64, Queue::exchange), SameBits(counted(64, 5)));
 }
 
 // The stand-in works through queues in an order that depends on the seed; what nothing keeps in order goes
