@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.h"
+#include "bench_compile_command.h"
 #include "bench_crew.h"
 #include "bench_exchange_command.h"
 #include "bench_law_command.h"
@@ -36,6 +37,7 @@ class BenchCommand final : public Command {
     parts_.push_back({make_bench_layers_command(), nullptr});
     parts_.push_back({make_bench_exchange_command(), nullptr});
     parts_.push_back({make_bench_law_command(), nullptr});
+    parts_.push_back({make_bench_compile_command(), nullptr});
   }
 
   CLI::App* add_to(CLI::App& app) override {

@@ -30,6 +30,14 @@ namespace exchange = program::exchange;
 // of a step.
 constexpr std::chrono::seconds kPatience(120);
 
+std::size_t buckets(const program::Program& step, const program::DataPlan& plan) {
+  std::vector<std::size_t> sizes;
+  sizes.reserve(step.sums.size());
+  for (const program::Sum& sum : step.sums)
+    sizes.push_back(step.buffers[static_cast<std::size_t>(sum.partial)].elements);
+  return exchange::buckets_of(sizes, plan.smallest_bucket).size();
+}
+
 // A step that is not finite is refused by all devices, and their parameters and states stay what they were.
 Outcome expect_twins(const Case& c) {
   const CaseDevices devices(c);
@@ -37,10 +45,12 @@ Outcome expect_twins(const Case& c) {
   run::Crew crew(devices.all(), {.timeout = kPatience, .share_cores = true});
   const program::Program whole =
       program::compile_training(model_of(c), {.fuse = c.unfused == 0, .rule = rule_of(c)});
-  const program::DataPlan plan{.exchange = &exchange::kind_named(c.star != 0 ? "star" : "sharded"),
-                               .shard_optimizer = c.shard_optimizer != 0,
-                               .shares = shares(c)};
-  run::Runner runner(crew, run::data_parallel(whole, run::plan_for(crew, plan)),
+  program::DataPlan plan{.exchange = &exchange::kind_named(c.star != 0 ? "star" : "sharded"),
+                         .shard_optimizer = c.shard_optimizer != 0,
+                         .shares = shares(c)};
+  if (c.bucket != 0) plan.smallest_bucket = static_cast<std::size_t>(c.bucket);
+  plan = run::plan_for(crew, plan);
+  run::Runner runner(crew, run::data_parallel(whole, plan),
                      {.most_examples = most_examples(c),
                       .last_examples = c.last != 0 ? examples(c, 1) : 0,
                       .order = c.layer_order != 0 ? device::Order::layer : device::Order::pack,
@@ -49,6 +59,7 @@ Outcome expect_twins(const Case& c) {
   runner.upload(run::with_numbers(run::initial_state(model_of(c), rule_of(c), twin.weights()), twin.state()));
   const Examples set(c);
   Outcome outcome{.gpu_kind = devices.gpu_kind(), .gpus = devices.gpus()};
+  outcome.buckets = buckets(whole, plan);
   for (std::size_t step = 0; step < kSteps; ++step) {
     const run::StepResult result = runner.step(set.input(c, step));
     const bool finite = twin.step(set);

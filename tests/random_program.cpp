@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "arithmetic/pack.h"
+#include "legal_lists.h"
 #include "program/rank_builder.h"
 
 namespace lockstep::random_program {
@@ -13,24 +14,13 @@ namespace {
 
 using arithmetic::kPack;
 using program::BufferId;
-using program::EventId;
 using program::Join;
 using program::Program;
 using program::Region;
 using program::Role;
-using program::Segment;
 
 constexpr int kActivations = 5, kSums = 4, kCounts = 5;
-constexpr int kAllRows = 1 << 20;
 constexpr std::size_t kInbox = 600;
-
-// An operation that has been appended, as later ones see it.
-struct Access {
-  Region region;
-  bool writes = false;
-  bool work = false, message = false;  // else a join
-  std::size_t segment = 0, index = 0;  // of the instruction
-};
 
 class Drawer {
  public:
@@ -68,17 +58,16 @@ class Drawer {
           join_counts(between(0, ranks_ - 1));
       }
     }
-    for (program::RankBuilder& rank : builders_) {
-      result_.segments += static_cast<int>(rank.program().segments.size());
-      result_.programs.push_back(rank.program());
-    }
+    result_.programs = lists_.programs();
+    for (const Program& program : result_.programs)
+      result_.segments += static_cast<int>(program.segments.size());
     result_.after = numbers_;
     return std::move(result_);
   }
 
  private:
   int between(int least, int most) { return std::uniform_int_distribution(least, most)(random_); }
-  program::RankBuilder& at(int rank) { return builders_[static_cast<std::size_t>(rank)]; }
+  program::RankBuilder& at(int rank) { return lists_.at(rank); }
   std::vector<float>& floats(int rank, BufferId id) {
     return numbers_[static_cast<std::size_t>(rank)].floats[static_cast<std::size_t>(id)];
   }
@@ -121,8 +110,7 @@ class Drawer {
       for (std::int64_t& v : numbers.counts.back()) v = between(0, 1);
     }
     add("inbox", Role::inbox, kInbox, kInbox);
-    builders_.push_back(std::move(builder));
-    accesses_.emplace_back();
+    lists_.add(std::move(builder));
     inbox_used_.push_back(0);
     used_up_.emplace_back(kSums, false);
     joined_.emplace_back(kSums, false);
@@ -139,58 +127,11 @@ class Drawer {
     }
   }
 
-  Region whole(BufferId id) { return {id, 0, at(0).elements(id), 0, kAllRows}; }
-
-  // The event of an operation that is done.
-  EventId event_of(int rank, const Access& access) {
-    Program& program = at(rank).program();
-    std::vector<EventId>& signals = access.work
-                                        ? program.segments[access.segment].instructions[access.index].signals
-                                        : program.exchange[access.index].signals;
-    if (signals.empty()) signals.push_back(program.events++);
-    return signals.front();
-  }
-
-  // Everything before that touches the same numbers and that the order of a list does not put before.
-  std::vector<EventId> waits_for(int rank, const std::vector<Access>& wanted, bool for_work) {
-    std::vector<EventId> waits;
-    for (const Access& before : accesses_[static_cast<std::size_t>(rank)]) {
-      const bool in_order = for_work ? before.work : !before.work && !before.message;
-      if (in_order) continue;
-      for (const Access& access : wanted) {
-        if ((before.writes || access.writes) && before.region.overlaps(access.region)) {
-          waits.push_back(event_of(rank, before));
-          break;
-        }
-      }
-    }
-    return waits;
-  }
-  void remember(int rank, std::vector<Access> accesses) {
-    std::vector<Access>& all = accesses_[static_cast<std::size_t>(rank)];
-    all.insert(all.end(), accesses.begin(), accesses.end());
-  }
-
   // ---- work
 
   void append_work(int rank, program::Instruction instruction) {
-    std::vector<Access> accesses;
-    for (const BufferId id : instruction.inputs) accesses.push_back({whole(id), false, true});
-    for (const BufferId id : instruction.outputs) accesses.push_back({whole(id), true, true});
-    std::vector<EventId> waits = waits_for(rank, accesses, true);
-    std::vector<Segment>& segments = at(rank).program().segments;
-    // What an open segment does not wait for needs a new one.
-    const bool covered = !segments.empty() && std::ranges::all_of(waits, [&](EventId event) {
-      return std::ranges::find(segments.back().waits, event) != segments.back().waits.end();
-    });
-    if (!covered || between(0, 3) == 0)
-      segments.push_back({fmt::format("packs {}", segments.size()), Segment::Over::packs, {}, share_, waits});
-    for (Access& access : accesses) {
-      access.segment = segments.size() - 1;
-      access.index = segments.back().instructions.size();
-    }
-    segments.back().instructions.push_back(std::move(instruction));
-    remember(rank, std::move(accesses));
+    lists_.append_work(rank, std::move(instruction), share_,
+                       between(0, 3) == 0 ? LegalLists::Opens::always : LegalLists::Opens::where_needed);
   }
 
   void load(int rank) {
@@ -232,17 +173,8 @@ class Drawer {
 
   // ---- exchange
 
-  void append_exchange(int rank, program::ExchangeInstruction instruction, std::vector<Access> accesses) {
-    instruction.waits = waits_for(rank, accesses, false);
-    std::vector<program::ExchangeInstruction>& list = at(rank).program().exchange;
-    for (Access& access : accesses) access.index = list.size();
-    list.push_back(std::move(instruction));
-    remember(rank, std::move(accesses));
-  }
-
   void append_message(int from, const Region& source, int to, const Region& target) {
-    append_exchange(from, {program::Send{to, source}}, {{source, false, false, true}});
-    append_exchange(to, {program::Receive{from, target}}, {{target, true, false, true}});
+    lists_.append_message(from, source, to, target);
     ++result_.messages;
   }
 
@@ -334,10 +266,7 @@ class Drawer {
       meet(join.op, at_region(rank, join.inputs[static_cast<std::size_t>(pair.into)]),
            at_region(rank, join.inputs[static_cast<std::size_t>(pair.from)]), n);
     finish(join.op, at_region(rank, join.inputs[0]), floats(rank, gradient(sum)));
-    std::vector<Access> accesses;
-    for (const Region& input : join.inputs) accesses.push_back({input, true});
-    accesses.push_back({join.output, true});
-    append_exchange(rank, {std::move(join)}, std::move(accesses));
+    lists_.append_join(rank, std::move(join));
     used_up[static_cast<std::size_t>(sum)] = joined[static_cast<std::size_t>(sum)] = true;
     arrived_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(sum)].clear();
     ++result_.joins;
@@ -385,10 +314,7 @@ class Drawer {
                                                     : values[c] + counts(rank, count(i))[c];
     }
     counts(rank, to) = values;
-    std::vector<Access> accesses;
-    for (const Region& input : join.inputs) accesses.push_back({input, false});
-    accesses.push_back({join.output, true});
-    append_exchange(rank, {std::move(join)}, std::move(accesses));
+    lists_.append_join(rank, std::move(join));
     ++result_.joins;
   }
 
@@ -397,9 +323,8 @@ class Drawer {
   arithmetic::PackRange share_;
   std::size_t elements_ = 0, counts_ = 0;
   std::vector<std::size_t> sum_elements_;
-  std::vector<program::RankBuilder> builders_;
+  LegalLists lists_;
   std::vector<Numbers> numbers_;
-  std::vector<std::vector<Access>> accesses_;              // by rank
   std::vector<std::size_t> inbox_used_;                    // by rank
   std::vector<std::vector<bool>> used_up_, joined_;        // by rank, then sum
   std::vector<std::vector<std::vector<Region>>> arrived_;  // by rank, then sum: in the inbox, not yet joined

@@ -14,7 +14,7 @@
 #include "arithmetic/optimizer.h"
 #include "cpu/cpu_device.h"
 #include "inventory/inventory.h"
-#include "model/model.h"
+#include "measure/residual_network.h"
 #include "program/compile.h"
 #include "run/memory_plans.h"
 #include "run/runner.h"
@@ -22,31 +22,8 @@
 namespace lockstep {
 namespace {
 
-using namespace model;
-
 constexpr int kExamples = 256;
 constexpr int kSide = 28;
-
-Model residual(int blocks) {
-  Model model{.name = "residual", .input = {1, kSide, kSide}, .layers = {}};
-  const Conv2d conv{.out_channels = 16, .kernel = {3, 3}, .padding = {1, 1}};
-  model.layers.push_back({"conv0", conv});
-  model.layers.push_back({"relu0", Relu{}});
-  std::string before = "relu0";
-  for (int b = 1; b <= blocks; ++b) {
-    const auto name = [&](const char* what) { return what + std::to_string(b); };
-    model.layers.push_back({name("conva"), conv, {before}});
-    model.layers.push_back({name("relua"), Relu{}});
-    model.layers.push_back({name("convb"), conv});
-    model.layers.push_back({name("add"), Add{}, {name("convb"), before}});
-    model.layers.push_back({name("relub"), Relu{}});
-    before = name("relub");
-  }
-  model.layers.push_back({"pool", MaxPool{{2, 2}, {2, 2}}});
-  model.layers.push_back({"flatten", Flatten{}});
-  model.layers.push_back({"linear", Linear{10}});
-  return model;
-}
 
 // Bytes of this process that lie in memory. What the allocator keeps for later is given back first.
 std::size_t resident() {
@@ -67,7 +44,7 @@ struct Growth {
 };
 
 // Of a training of three steps. Requires: the device has run nothing.
-Growth train(device::Device& device, const Model& model) {
+Growth train(device::Device& device, const model::Model& model) {
   const Examples set;
   run::Crew crew(std::vector{&device});
   const run::RunnerOptions options{.most_examples = kExamples};
@@ -86,7 +63,7 @@ Growth train(device::Device& device, const Model& model) {
 }
 
 void expect_growth_as_planned(device::Device& device) {
-  const Growth growth = train(device, residual(9));
+  const Growth growth = train(device, measure::residual_network(9));
   const double ratio = static_cast<double>(growth.measured) / static_cast<double>(growth.planned);
   std::cout << "planned " << growth.planned << " bytes, measured " << growth.measured << ", ratio " << ratio
             << '\n';

@@ -3,7 +3,7 @@
 
 A room includes itself and what it USES. The room reference (the naive twins) is included only by tests and itself. Tests and app/ include what they like. Public headers (include/lockstep) and examples include
 each other's <lockstep/...> and the standard library, nothing else; of the rooms only api, and base for the one Error,
-include public headers. No file grows past MOST_LINES.
+include public headers. No file grows past MOST_LINES. Tests get programs from checked_data_parallel() or from a Runner.
 """
 import argparse
 import itertools
@@ -17,6 +17,9 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 ANY_INCLUDE = re.compile(r'^\s*#\s*include\s+(["<][^">]+[">])')
 PUBLIC_INCLUDE = re.compile(r"<lockstep/(\w+\.h)>")
 STANDARD_INCLUDE = re.compile(r"<\w+>")
+# Programs that nothing has held against check_order(). In the room program the function needs no namespace.
+UNCHECKED = re.compile(r"\bprogram::data_parallel\(")
+UNCHECKED_IN_ITS_ROOM = re.compile(r"(?<!\w)data_parallel\(")
 
 
 def read_table(cmake_lists):
@@ -69,6 +72,14 @@ def fault_of_public_include(path, included, public_headers):
     return None
 
 
+def is_unchecked(path, line):
+    """Does a test make programs without checking them?"""
+    if not is_test(path) or path.name == "checked_for_test.h":
+        return False
+    in_its_room = path.parts[:2] == ("src", "program")
+    return bool((UNCHECKED_IN_ITS_ROOM if in_its_room else UNCHECKED).search(line))
+
+
 def violations(root):
     table = read_table(root / "src/CMakeLists.txt")
     if not table:
@@ -90,6 +101,8 @@ def violations(root):
             include = INCLUDE.match(line)
             if include and not fault:
                 fault = fault_of_include(path, include.group(1), table)
+            if is_unchecked(path, line):
+                fault = "a test gets programs from checked_data_parallel(), or leaves them to a Runner"
             if fault:
                 yield f"{path}:{number}: {fault}"
 

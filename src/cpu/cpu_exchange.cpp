@@ -37,7 +37,7 @@ void CpuExecutable::add_threads_sums(BufferId partial, std::size_t first, std::s
     const StackPlace place = division.pieces[static_cast<std::size_t>(piece)];
     return arena_.partial(partial, place.thread, place.level) + first;
   };
-  for (const arithmetic::JoinPair& pair : division.gather) {
+  for (const arithmetic::JoinPair& pair : division.joins) {
     kernels_.add(sum(pair.into), sum(pair.from), count);
   }
 }

@@ -21,7 +21,7 @@ Division divide(int packs, arithmetic::PackRange share, int threads) {
       held.push_back(subtree);
     }
   }
-  division.gather = arithmetic::join_pairs(packs, share, held);
+  division.joins = arithmetic::join_pairs(packs, share, held);
   for (const arithmetic::PackRange& subtree : arithmetic::cover(packs, share)) {
     const auto first = std::ranges::find(held, subtree.first, &arithmetic::PackRange::first);
     division.subtrees.push_back(division.pieces[static_cast<std::size_t>(first - held.begin())]);

@@ -18,9 +18,9 @@ struct Division {
   arithmetic::PackRange share;
   std::vector<arithmetic::PackRange> ranges;                 // by thread
   std::vector<std::vector<arithmetic::JoinStep>> schedules;  // by thread
-  std::vector<StackPlace> pieces;            // what the threads hold, in the order of the packs
-  std::vector<arithmetic::JoinPair> gather;  // of pieces: makes the device's subtrees of them
-  std::vector<StackPlace> subtrees;          // the device's, where gather leaves them
+  std::vector<StackPlace> pieces;           // what the threads hold, in the order of the packs
+  std::vector<arithmetic::JoinPair> joins;  // of pieces: makes the device's subtrees of them
+  std::vector<StackPlace> subtrees;         // the device's, where the joins leave them
 };
 
 Division divide(int packs, arithmetic::PackRange share, int threads);

@@ -10,8 +10,8 @@
 #include <gtest/gtest.h>
 
 #include "device/device.h"
+#include "program/checked_for_test.h"
 #include "program/compile.h"
-#include "program/data_parallel.h"
 #include "reference/step.h"
 
 namespace lockstep::device {
@@ -311,7 +311,7 @@ class StepOfCase {
   // The device's step has the twin's bits. `plain`: neither trimmed nor fused.
   void expect_on(Device& device, Order run_order, bool plain) const {
     const int packs = arithmetic::pack_count(examples_);
-    const program::Program p = program::data_parallel(
+    const program::Program p = program::checked_data_parallel(
         program::compile_training(model_, {.trim = !plain, .fuse = !plain}), {}, packs)[0];
     const auto executable = device.load(p, {.most_packs = packs, .order = run_order});
     for (std::size_t i = 0; i < weights_.size(); ++i) executable->upload(p.parameters[i], weights_[i]);

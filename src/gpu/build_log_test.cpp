@@ -44,7 +44,7 @@ TEST_F(BuildLogTest, SaysTheFirstLineWhereNoFileCanBe) {
   EXPECT_EQ(said("first\nsecond\n", directory_ / "file"), expected);
 }
 
-// Several ranks may fail at once, and somebody may be reading.
+// Several ranks may fail at once, and another may be reading.
 TEST_F(BuildLogTest, AnOlderLogIsReplacedAndNotWrittenOver) {
   const fs::path log = directory_ / "opencl-1-kernels.log";
   std::ofstream(log) << "older";

@@ -1,6 +1,7 @@
 #include "gpu/gpu_device.h"
 
 #include "gpu/gpu_executable.h"
+#include "gpu/memory_sizes.h"
 
 namespace lockstep::gpu {
 namespace {
@@ -16,7 +17,7 @@ class GpuDevice final : public device::Device {
     return std::make_unique<GpuExecutable>(program, options, *driver_);
   }
   program::MemoryPlan plan(const program::Program& program, const device::LoadOptions& options) override {
-    return GpuMemory::plan_of(program, GpuExecutable::sizes_of(program, options, *driver_));
+    return GpuMemory::plan_of(program, memory_sizes(program, options, *driver_));
   }
   device::FreeMemory free_memory() const override { return GpuMemory::free_on(*driver_); }
   std::unique_ptr<device::ThreadPlace> adopt_thread() override { return nullptr; }

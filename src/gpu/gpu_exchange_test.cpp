@@ -4,8 +4,8 @@
 #include "gpu/bare_driver_for_test.h"
 #include "gpu/gpu_executable.h"
 #include "model/zoo.h"
+#include "program/checked_for_test.h"
 #include "program/compile.h"
-#include "program/data_parallel.h"
 
 namespace lockstep::gpu {
 namespace {
@@ -20,7 +20,7 @@ int waits_for_a_place(GpuExecutable& executable, BareDriver& driver, const devic
 TEST(GpuExchange, AMessageIsReceivedWhereTheDeviceHasTakenTheOneBefore) {
   BareDriver driver;
   const program::Program program =
-      program::data_parallel(program::compile_training(model::zoo_model("mlp")), {.ranks = 2}, 4)[0];
+      program::checked_data_parallel(program::compile_training(model::zoo_model("mlp")), {.ranks = 2}, 4)[0];
   GpuExecutable executable(program, {.most_packs = 4}, driver);
   const program::BufferId parameter = program.sums.back().parameter;
   const device::Transfer first{{parameter, 0, 4}}, beside{{parameter, 4, 4}}, across{{parameter, 3, 2}};

@@ -19,10 +19,6 @@ class GpuExecutable : public device::Executable {
   GpuExecutable(const program::Program& program, const device::LoadOptions& options, Driver& driver);
   ~GpuExecutable() override;
 
-  // With as many packs at once as fit.
-  static MemorySizes sizes_of(const program::Program& program, const device::LoadOptions& options,
-                              const Driver& driver);
-
   int add(const program::Program& program) override;
   void begin(int program) override { current_ = static_cast<std::size_t>(program); }
   void upload(program::BufferId buffer, std::span<const float> values) override;

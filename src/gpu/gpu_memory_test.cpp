@@ -10,8 +10,8 @@
 #include "gpu/bare_driver_for_test.h"
 #include "gpu/launch_plan.h"
 #include "model/zoo.h"
+#include "program/checked_for_test.h"
 #include "program/compile.h"
-#include "program/data_parallel.h"
 
 namespace lockstep::gpu {
 namespace {
@@ -22,7 +22,9 @@ struct Loaded {
   MemorySizes sizes;
 };
 
-program::Program program_of(const program::Program& step) { return program::data_parallel(step, {}, 16)[0]; }
+program::Program program_of(const program::Program& step) {
+  return program::checked_data_parallel(step, {}, 16)[0];
+}
 
 std::vector<Loaded> every_kind() {
   model::Model fast = model::zoo_model("lenet");
@@ -60,6 +62,15 @@ TEST(GpuMemory, FitsWhereAllOfItFitsAndNotInAByteLess) {
     driver.bare_facts.largest_allocation = largest - 1;
     EXPECT_NE(GpuMemory::shortage(driver, each.program, each.sizes), "");
   }
+}
+
+TEST(GpuMemory, AnEvaluationHasNoCopyOfTheParameters) {
+  const program::Program evaluation = program_of(program::compile_evaluation(model::zoo_model("lenet")));
+  MemorySizes sizes;
+  plan_launches(evaluation, kLaneStyle, sizes);
+  EXPECT_GT(GpuMemory::plan_of(evaluation, sizes)[program::MemoryClass::parameters], 0U);
+  sizes.borrows_parameters = true;
+  EXPECT_EQ(GpuMemory::plan_of(evaluation, sizes)[program::MemoryClass::parameters], 0U);
 }
 
 TEST(GpuMemory, AShortageAllocatesNothing) {

@@ -17,7 +17,7 @@ struct Count {
   }
   void operator()(const program::Send& o) const { work.sent += bytes(o.region); }
   void operator()(const program::Receive& o) const {
-    (role(o.region) == program::Role::inbox ? work.gathered : work.returned) += bytes(o.region);
+    (role(o.region) == program::Role::inbox ? work.collected : work.returned) += bytes(o.region);
   }
   void operator()(const program::Join& o) const { work.joined += o.inputs.size() * bytes(o.output); }
 };
@@ -51,7 +51,7 @@ std::size_t bytes_in_all(std::span<const DeviceWork> work) {
 }
 
 double longest_path(std::span<const DeviceWork> work, int cores) {
-  return round_of(work, cores, [](const DeviceWork& d) { return d.gathered + d.joined; }) +
+  return round_of(work, cores, [](const DeviceWork& d) { return d.collected + d.joined; }) +
          round_of(work, cores, [](const DeviceWork& d) { return d.returned; });
 }
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "program/data_parallel.h"
+#include "program/checked_for_test.h"
 
 namespace lockstep::measure {
 namespace {
@@ -16,8 +16,8 @@ std::vector<DeviceWork> work_of_kind(std::string_view kind, int devices) {
                   {"sum", program::Role::gradient, kElements}};
   step.segments = {{"packs", program::Segment::Over::packs, {}}};
   step.sums = {{.partial = 0, .gradient = 1}};
-  return work_of(
-      program::data_parallel(step, {.ranks = devices, .exchange = &program::exchange::kind_named(kind)}, 16));
+  return work_of(program::checked_data_parallel(
+      step, {.ranks = devices, .exchange = &program::exchange::kind_named(kind)}, 16));
 }
 
 // The formulas that sharded.cpp and star.cpp give.
@@ -26,7 +26,7 @@ TEST(ExchangeWork, ShardedMovesTheSameOnEveryDevice) {
   ASSERT_EQ(work.size(), 4U);
   for (const DeviceWork& device : work) {
     EXPECT_EQ(device.sent, 2 * kBytes * 3 / 4);
-    EXPECT_EQ(device.gathered, kBytes * 3 / 4);
+    EXPECT_EQ(device.collected, kBytes * 3 / 4);
     EXPECT_EQ(device.joined, kBytes);
     EXPECT_EQ(device.returned, kBytes * 3 / 4);
   }
@@ -39,14 +39,14 @@ TEST(ExchangeWork, ThreeDevicesHoldSevenSubtreesOfSixteenPacks) {
   const std::vector<std::size_t> held{2, 3, 2};
   for (std::size_t d = 0; d < 3; ++d) {
     EXPECT_EQ(work[d].sent, (held[d] + 1) * kBytes * 2 / 3);
-    EXPECT_EQ(work[d].gathered, (7 - held[d]) * kBytes / 3);
+    EXPECT_EQ(work[d].collected, (7 - held[d]) * kBytes / 3);
     EXPECT_EQ(work[d].joined, 7 * kBytes / 3);
   }
 }
 
 TEST(ExchangeWork, AllBytesOfAStarPassThroughTheFirstDevice) {
   const std::vector<DeviceWork> work = work_of_kind("star", 4);
-  EXPECT_EQ(work[0].gathered, 3 * kBytes);
+  EXPECT_EQ(work[0].collected, 3 * kBytes);
   EXPECT_EQ(work[0].joined, 4 * kBytes);
   EXPECT_EQ(work[0].sent, 3 * kBytes);
   EXPECT_EQ(work[0].returned, 0U);

@@ -41,7 +41,7 @@ std::vector<KernelFigure> bench_kernels(const KernelBenchOptions& options, FmaPe
   check(runner.step(minibatch.step_input()).finite, "a step on synthetic examples is not finite");
 
   device::Executable& executable = runner.executable();
-  NobodyWatches nobody;
+  NoWatcher no_watcher;
   std::vector<Segment> segments;
   std::vector<std::function<void()>> runs;
   const auto time = [&](const Segment& segment, std::function<void()> run) {
@@ -51,7 +51,7 @@ std::vector<KernelFigure> bench_kernels(const KernelBenchOptions& options, FmaPe
   const auto run_segment = [&](int number, std::size_t segment) {
     return [&, number, segment] {
       executable.begin(number);
-      executable.run(segment, minibatch.step_input(), nobody);
+      executable.run(segment, minibatch.step_input(), no_watcher);
     };
   };
   LoneExchange exchange({*crew, {program}, {&executable}, 0, minibatch.step_input()});

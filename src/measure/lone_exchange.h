@@ -9,7 +9,7 @@
 namespace lockstep::measure {
 
 // For segments that are run without anything that waits for their events.
-struct NobodyWatches final : device::Watcher {
+struct NoWatcher final : device::Watcher {
   void begin(const program::Instruction& /*instruction*/) override {}
   void signal(program::EventId /*event*/) override {}
 };

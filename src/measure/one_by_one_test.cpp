@@ -3,15 +3,16 @@
 #include <gtest/gtest.h>
 
 #include "model/zoo.h"
+#include "program/checked_for_test.h"
 #include "program/compile.h"
-#include "program/data_parallel.h"
 #include "program/order.h"
 
 namespace lockstep::measure {
 namespace {
 
 TEST(OneByOne, EachInstructionOverPacksStandsAlone) {
-  const program::Program whole = program::data_parallel(program::compile_training(model::lenet()), {}, 16)[0];
+  const program::Program whole =
+      program::checked_data_parallel(program::compile_training(model::lenet()), {}, 16)[0];
   const std::vector<program::Instruction>& packs = program::packs_of(whole).instructions;
   const std::vector<program::Program> singles = one_by_one(whole);
   ASSERT_EQ(singles.size(), packs.size());

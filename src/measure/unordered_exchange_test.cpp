@@ -10,6 +10,7 @@
 #include "measure/synthetic_minibatch.h"
 #include "measure/training_step.h"
 #include "model/zoo.h"
+#include "program/checked_for_test.h"
 #include "program/compile.h"
 #include "program/order.h"
 #include "run/runner.h"
@@ -34,7 +35,7 @@ std::vector<Program> programs_of(int devices) {
     step.sums.push_back({.partial = partial, .gradient = partial + 1});
   }
   step.segments = {{"packs", program::Segment::Over::packs, {}}};
-  return program::data_parallel(step, {.ranks = devices}, 16);
+  return program::checked_data_parallel(step, {.ranks = devices}, 16);
 }
 
 bool only_adds(const program::ExchangeInstruction& instruction) {
@@ -46,7 +47,7 @@ TEST(UnorderedExchange, MovesOneSumADeviceHoweverManySubtreesItHolds) {
   for (const int devices : {2, 3, 5}) {
     for (const DeviceWork& device : work_of(without_order(programs_of(devices)))) {
       const double sums = 2.0 * (devices - 1) / devices * static_cast<double>(kBytes);
-      EXPECT_NEAR(static_cast<double>(device.gathered), sums, 8 * 64) << devices;
+      EXPECT_NEAR(static_cast<double>(device.collected), sums, 8 * 64) << devices;
       EXPECT_NEAR(static_cast<double>(device.returned), sums, 8 * 64) << devices;
     }
   }

@@ -7,7 +7,9 @@
 
 #include "base/divide.h"
 #include "plan/deal.h"
+#include "program/looks.h"
 #include "program/rank_builder.h"
+#include "program/sums.h"
 
 namespace lockstep::program {
 namespace {
@@ -20,23 +22,6 @@ constexpr std::size_t kNumbersOfALook = 5;  // for each parameter; see run/repli
 struct Subtree {
   int rank, row;
 };
-
-// What every rank saw of its replica, to the first rank. The look is the last instruction of the work.
-void send_looks(std::vector<RankBuilder>& ranks) {
-  RankBuilder& first = ranks.front();
-  if (first.program().received_looks.empty()) {
-    first.program().received_looks.push_back(first.program().looks);
-    for (std::size_t rank = 1; rank < ranks.size(); ++rank)
-      first.program().received_looks.push_back(first.add_buffer(fmt::format("looks.{}", rank), Role::counts,
-                                                                first.elements(first.program().looks)));
-  }
-  for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
-    RankBuilder& from = ranks[rank];
-    from.send(0, from.whole(from.program().looks),
-              {from.when_done(from.program().segments.back().instructions.back())});
-    first.receive(static_cast<int>(rank), first.whole(first.program().received_looks[rank]));
-  }
-}
 
 class Splitter {
  public:
@@ -377,7 +362,9 @@ std::vector<Shard> shards_of(const Program& step, const DataPlan& plan) {
 }
 
 std::vector<Program> data_parallel(const Program& step, const DataPlan& plan, int packs) {
-  return Splitter(step, plan, packs).split();
+  std::vector<Program> programs = Splitter(step, plan, packs).split();
+  check_sums(programs);
+  return programs;
 }
 
 std::vector<Program> examination_of(std::span<const Program> programs) {
@@ -395,6 +382,7 @@ std::vector<Program> examination_of(std::span<const Program> programs) {
   std::vector<Program> result;
   result.reserve(ranks.size());
   for (RankBuilder& rank : ranks) result.push_back(std::move(rank.program()));
+  check_sums(result);
   return result;
 }
 

@@ -9,9 +9,11 @@
 
 #include "base/error.h"
 #include "model/zoo.h"
+#include "program/checked_for_test.h"
 #include "program/compile.h"
 #include "program/order.h"
-#include "program/simulation_for_test.h"
+#include "program/simulation.h"
+#include "program/sums.h"
 
 namespace lockstep::program {
 namespace {
@@ -67,27 +69,28 @@ void expect_tree_everywhere(const Program& step, const DataPlan& plan, std::span
                             unsigned seed) {
   Simulation simulation(programs, seed);
   ASSERT_TRUE(simulation.run()) << "a rank waits for ever";
-  const std::string mean = "mean " + tree_text(0, programs[0].packs);
-  std::string tally = "loss of 0", verdict = "check of 0";
+  Terms& terms = simulation.terms();
+  const Term mean = terms.mean(terms.pack_tree(Join::Operator::mean, 0, programs[0].packs));
+  const Term updated = terms.updated_by(mean);
+  std::string tally = "loss of 0";
   for (int rank = 1; rank < plan.ranks; ++rank) tally = fmt::format("({}+loss of {})", tally, rank);
   for (std::size_t rank = 0; rank < programs.size(); ++rank) {
     const Program& program = programs[rank];
-    EXPECT_EQ(simulation.at(rank, {program.tally, 0, 4}), std::vector{tally});
+    EXPECT_EQ(terms.text(simulation.at(rank, {program.tally, 0, 4}).at(0)), tally);
     for (const Shard& shard : shards_of(step, plan)) {
       const Sum& sum = program.sums[static_cast<std::size_t>(shard.range.sum)];
-      const bool updated = plan.shard_optimizer && sum.parameter >= 0;
-      if (!updated || static_cast<int>(rank) == shard.owner) {
-        for (const std::string& text :
-             simulation.at(rank, {sum.gradient, shard.range.first, shard.range.count}))
-          ASSERT_EQ(text, mean) << "rank " << rank;
+      const bool stays = plan.shard_optimizer && sum.parameter >= 0;
+      if (!stays || static_cast<int>(rank) == shard.owner) {
+        for (const Term term : simulation.at(rank, {sum.gradient, shard.range.first, shard.range.count}))
+          ASSERT_EQ(term, mean) << "rank " << rank << ": " << terms.text(term);
       }
       if (sum.parameter < 0) continue;
-      for (const std::string& text :
-           simulation.at(rank, {sum.parameter, shard.range.first, shard.range.count}))
-        ASSERT_EQ(text, "updated by " + mean) << "rank " << rank;
+      for (const Term term : simulation.at(rank, {sum.parameter, shard.range.first, shard.range.count}))
+        ASSERT_EQ(term, updated) << "rank " << rank << ": " << terms.text(term);
     }
   }
-  for (const std::string& text : simulation.verdicts()) {
+  for (const Term verdict : simulation.verdicts()) {
+    const std::string text = terms.text(verdict);
     for (int rank = 0; plan.shard_optimizer && rank < plan.ranks; ++rank)
       EXPECT_NE(text.find(fmt::format("check of {}", rank)), std::string::npos) << text;
   }
@@ -188,7 +191,7 @@ void expect_all_checked(const Program& step, const DataPlan& plan, std::span<con
 void expect_all_of_it(const Program& step, const DataPlan& plan, int packs, unsigned interleavings) {
   SCOPED_TRACE(fmt::format("{}, {} packs, {} ranks{}", plan.exchange->name, packs, plan.ranks,
                            plan.shard_optimizer ? ", sharded optimizer" : ""));
-  const std::vector<Program> programs = data_parallel(step, plan, packs);
+  const std::vector<Program> programs = checked_data_parallel(step, plan, packs);
   ASSERT_EQ(static_cast<int>(programs.size()), plan.ranks);
   ASSERT_NO_THROW(check_order(programs));
   ASSERT_NO_THROW(check_order(examination_of(programs)));
@@ -242,7 +245,7 @@ TEST(DataParallelPrograms, OfLeNetAndOfUnevenShares) {
       for (const Kind& kind : exchange::kinds()) {
         for (const bool shard : {false, true}) {
           const DataPlan plan{.ranks = ranks, .exchange = &kind, .shard_optimizer = shard, .shares = shares};
-          const std::vector<Program> programs = data_parallel(step, plan, packs);
+          const std::vector<Program> programs = checked_data_parallel(step, plan, packs);
           ASSERT_NO_THROW(check_order(programs));
           expect_cost(step, plan, programs);
         }
@@ -253,7 +256,7 @@ TEST(DataParallelPrograms, OfLeNetAndOfUnevenShares) {
 
 TEST(DataParallelPrograms, AnUpdateHasItsRuleAndTheRulesStates) {
   for (const arithmetic::UpdateRule& rule : arithmetic::kUpdateRules) {
-    const Program p = data_parallel(compile_training(model::mlp(), {.rule = rule.kind}), {}, 16)[0];
+    const Program p = checked_data_parallel(compile_training(model::mlp(), {.rule = rule.kind}), {}, 16)[0];
     EXPECT_EQ(p.rule, rule.kind);
     const auto updates = std::ranges::find(p.segments, std::string("update"), &Segment::name);
     ASSERT_NE(updates, p.segments.end());
@@ -273,8 +276,8 @@ TEST(DataParallelPrograms, AnUpdateHasItsRuleAndTheRulesStates) {
 }
 
 TEST(DataParallelPrograms, TheStateIsAllParametersThenAllStates) {
-  const Program p =
-      data_parallel(compile_training(model::mlp(), {.rule = arithmetic::UpdateKind::momentum}), {}, 16)[0];
+  const Program p = checked_data_parallel(
+      compile_training(model::mlp(), {.rule = arithmetic::UpdateKind::momentum}), {}, 16)[0];
   std::vector<std::string> names;
   for (const StatePart& part : p.state) {
     names.push_back(part.tensor.name);
@@ -290,8 +293,8 @@ TEST(DataParallelPrograms, TheStateIsAllParametersThenAllStates) {
 }
 
 TEST(DataParallelPrograms, RefusesAnUpdateOfAnotherRuleOrWithoutItsStates) {
-  Program p =
-      data_parallel(compile_training(model::mlp(), {.rule = arithmetic::UpdateKind::momentum}), {}, 16)[0];
+  Program p = checked_data_parallel(
+      compile_training(model::mlp(), {.rule = arithmetic::UpdateKind::momentum}), {}, 16)[0];
   Instruction& update = std::ranges::find(p.segments, std::string("update"), &Segment::name)->instructions[0];
   const Instruction right = update;
   update.inputs.pop_back();

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "model/zoo.h"
+#include "program/checked_for_test.h"
 #include "program/compile.h"
 #include "program/crossing.h"
-#include "program/data_parallel.h"
 #include "program/life.h"
 
 namespace lockstep::program {
@@ -44,8 +44,8 @@ std::vector<Program> programs() {
     lenet.convolution = rule;
     for (const model::Model& model : {lenet, model::zoo_model("mlp"), residual(rule, 3)}) {
       for (const bool fuse : {true, false}) {
-        all.push_back(data_parallel(compile_training(model, {.fuse = fuse}), {}, 16)[0]);
-        all.push_back(data_parallel(compile_evaluation(model, {.fuse = fuse}), {}, 16)[0]);
+        all.push_back(checked_data_parallel(compile_training(model, {.fuse = fuse}), {}, 16)[0]);
+        all.push_back(checked_data_parallel(compile_evaluation(model, {.fuse = fuse}), {}, 16)[0]);
       }
     }
   }
@@ -178,9 +178,9 @@ TEST(MemoryPlan, WhatIsReadFirstIsNotOverwritten) {
 }
 
 TEST(MemoryPlan, ClassesAddUpToThePeak) {
-  const Program program =
-      data_parallel(compile_training(model::zoo_model("mlp"), {.rule = arithmetic::UpdateKind::momentum}),
-                    {.ranks = 2}, 16)[0];
+  const Program program = checked_data_parallel(
+      compile_training(model::zoo_model("mlp"), {.rule = arithmetic::UpdateKind::momentum}), {.ranks = 2},
+      16)[0];
   Nest nest = nest_of(program, 2, {0, packs_of(program).instructions.size()});
   nest.stack = 3;
   nest.scratch = 640;

@@ -7,14 +7,14 @@
 
 #include "base/refusal_for_test.h"
 #include "model/zoo.h"
+#include "program/checked_for_test.h"
 #include "program/compile.h"
-#include "program/data_parallel.h"
 
 namespace lockstep::program {
 namespace {
 
 std::vector<Program> right_programs(bool shard = false) {
-  return data_parallel(compile_training(model::mlp()), {.ranks = 3, .shard_optimizer = shard}, 16);
+  return checked_data_parallel(compile_training(model::mlp()), {.ranks = 3, .shard_optimizer = shard}, 16);
 }
 
 std::string found_in(const std::vector<Program>& programs) {

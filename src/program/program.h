@@ -1,12 +1,12 @@
 // A step of one rank as data: buffers by id, and two lists of instructions that events tie together. A rank
 // runs these lists from top to bottom and nothing else; what is not in them does not happen.
 //
-//   work      segments of instructions over packs or elements. A segment starts when the events that it waits
-//   for have been
-//             signalled; an instruction signals its events when it is done for the last pack.
-//   exchange  sends, receives and joins. Each starts after the one before it has started, when the events
-//   that it waits for
-//             have been signalled. A join is done before the next one starts; a message is on its way
+//   work      segments of instructions over packs or elements. A segment starts when the events
+//             that it waits for have been signalled; an instruction signals its events when it
+//             is done for the last pack.
+//   exchange  sends, receives and joins. Each starts after the one before it has started, when
+//             the events that it waits for have been signalled.
+//             A join is done before the next one starts; a message is on its way
 //             meanwhile.
 //
 // An event is signalled once a step. What order and events leave open may happen at once: program/order.h

@@ -214,7 +214,7 @@ void Crew::watch() {
 }
 
 // One line about those that have not moved for a timeout and those who wait for them, or nothing. Who waits
-// for somebody that still computes is not stuck, and a slow device is not either; where all wait, it is for
+// for a worker that still computes is not stuck, and a slow device is not either; where all wait, it is for
 // each other.
 std::string Crew::stuck_workers(std::vector<int>& still) const {
   std::string culprits, victims;

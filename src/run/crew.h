@@ -18,7 +18,7 @@
 
 namespace lockstep::run {
 
-// What a worker is doing, for whoever watches. The worker writes, the watch reads. What the pointers point to
+// What a worker is doing, for the watch. The worker writes, the watch reads. What the pointers point to
 // lives at least as long as the work that set them: when the work is over, the crew clears them.
 struct Activity {
   std::atomic<std::uint64_t> moves{0};  // grows with everything that is begun
@@ -40,7 +40,7 @@ class Crew {
     // Told, in one line, who has made no progress for so long, again after every further timeout. Workers
     // that wait for others are sent home with an error. A worker that is stuck in its own work cannot be: its
     // thread has to be joined, so run() throws Error(device) when that work comes back, and not before.
-    // Whoever cannot wait that long ends the process here. Must not throw. Null: nobody is told.
+    // A caller that cannot wait that long ends the process here. Must not throw. Null: no one is told.
     std::function<void(const std::string&)> on_stuck = nullptr;
     bool share_cores = false;  // more threads than cores: no thread spins
 

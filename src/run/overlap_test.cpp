@@ -1,6 +1,6 @@
-// The exchange in several groups, while packs are still computed: what a run takes where cores suffice. Cases
-// are drawn; every replica has the bits of the naive twin after every step. Made for the thread sanitizer,
-// too.
+// The exchange in several buckets, while packs are still computed: what a run takes where cores suffice.
+// Cases are drawn; every replica has the bits of the naive twin after every step. Made for the thread
+// sanitizer, too.
 #include <atomic>
 #include <chrono>
 #include <random>
@@ -96,7 +96,7 @@ struct Case {
   explicit Case(unsigned seed) : random(seed) {
     devices = draw(2, 3);
     threads = draw(1, 3) == 1 ? 2 : 1;
-    group = std::array<std::size_t, 5>{1, 20, 300, 2000, 100000}[static_cast<std::size_t>(draw(0, 4))];
+    bucket = std::array<std::size_t, 5>{1, 20, 300, 2000, 100000}[static_cast<std::size_t>(draw(0, 4))];
     kind =
         &exchange::kinds()[static_cast<std::size_t>(draw(0, static_cast<int>(exchange::kinds().size()) - 1))];
     shard = draw(0, 2) == 0;
@@ -118,7 +118,7 @@ struct Case {
 
   std::mt19937 random;
   int devices, threads;
-  std::size_t group;  // elements
+  std::size_t bucket;  // elements
   const exchange::Kind* kind;
   bool shard;
   float momentum;
@@ -165,12 +165,12 @@ int run_case(Case& c, unsigned seed) {
   Pace pace;
   pace.state = seed;
   for (auto& device : devices) device = std::make_unique<DawdlingDevice>(std::move(device), pace);
-  Crew crew(std::move(devices), {});  // with cores of their own: nobody waits before it has looked around
+  Crew crew(std::move(devices), {});  // with cores of their own: no rank waits before it has looked around
   Runner runner(
       crew,
       data_parallel(
           program::compile_training(c.model, {.rule = arithmetic::sgd_with_momentum(c.momentum).kind}),
-          {.ranks = c.devices, .exchange = c.kind, .shard_optimizer = c.shard, .smallest_bucket = c.group}),
+          {.ranks = c.devices, .exchange = c.kind, .shard_optimizer = c.shard, .smallest_bucket = c.bucket}),
       {.most_examples = static_cast<int>(kExamples), .order = c.order});
   const Examples examples(c.random);
   Weights weights = reference::initial_parameters(c.model, seed), velocity;
@@ -199,14 +199,14 @@ TEST(OverlappedExchange, EveryReplicaHasTheTwinsBitsWhateverTheGroups) {
   for (unsigned seed = 1; seed <= kCases && !testing::Test::HasFailure(); ++seed) {
     Case c(seed);
     SCOPED_TRACE(testing::Message() << "case " << seed << ": " << c.devices << " devices of " << c.threads
-                                    << ", groups of " << c.group << ", " << c.kind->name
+                                    << ", buckets of " << c.bucket << ", " << c.kind->name
                                     << (c.shard ? ", sharded optimizer" : "") << ", momentum " << c.momentum);
     const int early = run_case(c, seed);
     std::size_t all = 0;
     for (const model::Parameter& parameter : model::parameters_of(c.model)) all += parameter.elements();
-    if (c.group > all) {
-      EXPECT_EQ(early, 0) << "one group is sent when all of it is complete";
-    } else if (c.group == 1) {
+    if (c.bucket > all) {
+      EXPECT_EQ(early, 0) << "one bucket is sent when all of it is complete";
+    } else if (c.bucket == 1) {
       EXPECT_GT(early, 0) << "nothing was sent beside the work: the exchange did not overlap";
     }
   }

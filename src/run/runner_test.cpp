@@ -7,6 +7,7 @@
 
 #include "base/same_bits_for_test.h"
 #include "cpu/cpu_device.h"
+#include "program/checked_for_test.h"
 #include "program/compile.h"
 
 namespace lockstep::run {
@@ -32,13 +33,13 @@ model::Model small_model() {
 constexpr int kExamples = 40;
 
 // Pictures, labels and weights that depend on their index alone.
-struct Setting {
+struct TrainingSet {
   std::vector<std::uint8_t> pixels = std::vector<std::uint8_t>(kExamples * 64),
                             labels = std::vector<std::uint8_t>(kExamples);
   std::vector<std::uint32_t> order = std::vector<std::uint32_t>(kExamples);
   Weights weights;
 
-  Setting() {
+  TrainingSet() {
     for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(i * 37 % 251);
     for (std::size_t i = 0; i < order.size(); ++i) {
       order[i] = static_cast<std::uint32_t>(i);
@@ -62,14 +63,14 @@ struct Setting {
 };
 
 Program training_program() {
-  return program::data_parallel(program::compile_training(small_model()), {},
-                                arithmetic::pack_count(kExamples))[0];
+  return program::checked_data_parallel(program::compile_training(small_model()), {},
+                                        arithmetic::pack_count(kExamples))[0];
 }
 
 TEST(Runner, EveryInstructionCounts) {
-  const Setting setting;
+  const TrainingSet set;
   const Program whole = training_program();
-  const Weights expected = setting.after_steps(whole);
+  const Weights expected = set.after_steps(whole);
   for (std::size_t s = 0; s < whole.segments.size(); ++s) {
     if (whole.segments[s].over == Segment::Over::host) continue;  // a look changes nothing
     for (std::size_t i = 0; i < whole.segments[s].instructions.size(); ++i) {
@@ -82,7 +83,7 @@ TEST(Runner, EveryInstructionCounts) {
         signals.insert(signals.end(), removed.signals.begin(), removed.signals.end());
       }
       list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
-      const Weights found = setting.after_steps(shorter);
+      const Weights found = set.after_steps(shorter);
       EXPECT_FALSE(bit_difference(expected, found).empty())
           << "without " << operation_name(removed.operation) << " of " << removed.layer;
     }
@@ -90,14 +91,14 @@ TEST(Runner, EveryInstructionCounts) {
 }
 
 TEST(Runner, OrderOfTheListIsTheOrderOfTheWork) {
-  const Setting setting;
+  const TrainingSet set;
   Program swapped = training_program();
   std::vector<Instruction>& list = swapped.segments[1].instructions;
   const auto forward =
       std::find_if(list.begin(), list.end(), [](const Instruction& i) { return i.layer == "linear1+relu2"; });
   ASSERT_NE(forward, list.end());
   std::iter_swap(forward, forward + 1);
-  EXPECT_NE(setting.after_steps(swapped), setting.after_steps(training_program()));
+  EXPECT_NE(set.after_steps(swapped), set.after_steps(training_program()));
 }
 
 // A program written by hand: one linear layer of two units over pictures of one pixel, no loss, no training.
@@ -140,13 +141,13 @@ TEST(Runner, RunsAHandWrittenList) {
 }
 
 TEST(Runner, ACheckStopsTheStepBeforeTheUpdate) {
-  const Setting setting;
+  const TrainingSet set;
   const auto device = cpu::make_cpu_device({.threads = 2});
   Runner runner(*device, {[](int) { return std::vector{training_program()}; }}, {.most_examples = kExamples});
-  Weights weights = setting.weights;
+  Weights weights = set.weights;
   weights.back()[0] = std::numeric_limits<float>::infinity();
   runner.upload(weights);
-  EXPECT_FALSE(runner.step({{setting.pixels.data(), setting.labels.data(), setting.order}, {0.1f}}).finite);
+  EXPECT_FALSE(runner.step({{set.pixels.data(), set.labels.data(), set.order}, {0.1f}}).finite);
   EXPECT_THAT(runner.download(), SameBits(weights));
 }
 

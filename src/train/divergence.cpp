@@ -23,13 +23,14 @@ program::Program replay_program(const model::Model& model) {
   return program;
 }
 
-struct Place {
+struct FirstNotFinite {
   std::size_t instruction;
   int example;
 };
 
 // The first instruction, and of it the lowest of `examples` examples, whose output is not finite.
-std::optional<Place> first_not_finite(run::Runner& replay, const program::Segment& segment, int examples) {
+std::optional<FirstNotFinite> first_not_finite(run::Runner& replay, const program::Segment& segment,
+                                               int examples) {
   const std::vector<program::Buffer>& buffers = replay.program().buffers;
   for (std::size_t i = 0; i < segment.instructions.size(); ++i) {
     for (const program::BufferId output : segment.instructions[i].outputs) {
@@ -38,7 +39,7 @@ std::optional<Place> first_not_finite(run::Runner& replay, const program::Segmen
       std::vector<float> values(buffer.elements);
       for (int example = 0; example < examples; ++example) {
         replay.executable().download_activation(output, example, values);
-        if (!all_finite(values)) return Place{i, example};
+        if (!all_finite(values)) return FirstNotFinite{i, example};
       }
     }
   }
@@ -68,15 +69,15 @@ Divergence find_divergence(device::Device& device, const model::Model& model, ru
   replay.upload(failed.download());
   const program::Segment& packs = program::packs_of(replay.program());
 
-  std::optional<Place> found;
+  std::optional<FirstNotFinite> found;
   for (std::size_t first = 0; first < examples.size(); first += kSlice) {
     device::StepInput slice = input;
     slice.minibatch.examples = examples.subspan(first, std::min(kSlice, examples.size() - first));
     replay.step(slice);
-    std::optional<Place> place =
+    std::optional<FirstNotFinite> first_here =
         first_not_finite(replay, packs, static_cast<int>(slice.minibatch.examples.size()));
-    if (!place || (found && found->instruction <= place->instruction)) continue;
-    found = Place{place->instruction, place->example + static_cast<int>(first)};
+    if (!first_here || (found && found->instruction <= first_here->instruction)) continue;
+    found = FirstNotFinite{first_here->instruction, first_here->example + static_cast<int>(first)};
   }
   if (found) return {describe(packs, found->instruction), found->example};
 

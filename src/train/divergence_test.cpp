@@ -20,7 +20,7 @@ constexpr std::size_t kExamples = 300,  // more than one slice of a replay
     kPixels = 28 * 28;
 
 // Black pictures but for one example, so that what overflows does so there.
-struct Setting {
+struct Pictures {
   std::vector<std::uint8_t> pixels = std::vector<std::uint8_t>(kExamples * kPixels, 0),
                             labels = std::vector<std::uint8_t>(kExamples, 3);
   std::vector<std::uint32_t> order;
@@ -28,7 +28,7 @@ struct Setting {
   model::Model model = model::lenet();
   Weights weights = initial_weights(model, 1);
 
-  Setting() {
+  Pictures() {
     for (std::uint32_t i = 0; i < kExamples; ++i) order.push_back(i);
   }
   void light(std::size_t example) {
@@ -63,9 +63,9 @@ TEST(Divergence, NamesTheLayerOfAnInfiniteBias) {
                                                {linear2_bias, "the output of linear2"}};
   for (const auto& [parameter, where] : cases) {
     for (const float bad : {kInfinity, std::numeric_limits<float>::quiet_NaN()}) {
-      Setting setting;
-      setting.weights[static_cast<std::size_t>(parameter)][1] = bad;
-      const Divergence found = setting.find();
+      Pictures pictures;
+      pictures.weights[static_cast<std::size_t>(parameter)][1] = bad;
+      const Divergence found = pictures.find();
       EXPECT_EQ(found.where, where) << bad;
       EXPECT_EQ(found.example, 0) << bad;
     }
@@ -74,67 +74,67 @@ TEST(Divergence, NamesTheLayerOfAnInfiniteBias) {
 
 TEST(Divergence, NamesTheFirstExampleThatOverflows) {
   for (const std::size_t example : {0U, 5U, 17U, 255U, 256U, 299U}) {
-    Setting setting;
-    setting.light(example);
-    for (float& w : setting.weights[conv1_weight]) w = kHuge;
-    const Divergence found = setting.find();
+    Pictures pictures;
+    pictures.light(example);
+    for (float& w : pictures.weights[conv1_weight]) w = kHuge;
+    const Divergence found = pictures.find();
     EXPECT_EQ(found.where, "the output of conv1");
     EXPECT_EQ(found.example, static_cast<int>(example));
   }
 }
 
 TEST(Divergence, FindsAPoolThatOverflowsBehindAFiniteConvolution) {
-  Setting setting;
-  setting.weights[conv1_bias].assign(20, kHuge);
-  for (float& w : setting.weights[conv1_weight]) w = 0;
-  EXPECT_EQ(setting.find().where, "the output of pool1");
+  Pictures pictures;
+  pictures.weights[conv1_bias].assign(20, kHuge);
+  for (float& w : pictures.weights[conv1_weight]) w = 0;
+  EXPECT_EQ(pictures.find().where, "the output of pool1");
 }
 
 TEST(Divergence, FindsALossThatOverflowsOnFiniteOutputs) {
-  Setting setting;
-  setting.weights[linear2_bias][0] = kHuge;
-  setting.weights[linear2_bias][3] = -kHuge;  // the label's
-  const Divergence found = setting.find();
+  Pictures pictures;
+  pictures.weights[linear2_bias][0] = kHuge;
+  pictures.weights[linear2_bias][3] = -kHuge;  // the label's
+  const Divergence found = pictures.find();
   EXPECT_EQ(found.where, "the loss");
   EXPECT_EQ(found.example, 0);
 }
 
 TEST(Divergence, FindsAGradientWhenEveryOutputIsFinite) {
-  Setting setting;
-  setting.light(23);
+  Pictures pictures;
+  pictures.light(23);
   // Small numbers go forward through large weights; on the way back a large one does.
   for (const int layer : {conv2_weight, linear1_weight, linear2_weight}) {
-    std::ranges::fill(setting.weights[static_cast<std::size_t>(layer)], 0.0f);
+    std::ranges::fill(pictures.weights[static_cast<std::size_t>(layer)], 0.0f);
   }
-  std::ranges::fill(setting.weights[conv2_bias], 1e-30f);
-  std::fill_n(setting.weights[linear1_weight].begin(), 800, 1e15f);
-  setting.weights[linear2_weight][0] = 1e25f;
-  const Divergence found = setting.find();
+  std::ranges::fill(pictures.weights[conv2_bias], 1e-30f);
+  std::fill_n(pictures.weights[linear1_weight].begin(), 800, 1e15f);
+  pictures.weights[linear2_weight][0] = 1e25f;
+  const Divergence found = pictures.find();
   EXPECT_EQ(found.where, "the gradient behind linear1");
 }
 
 // Every number of every example is finite; their sum over the minibatch is not. With a sharded optimizer only
 // its owner has it, and that is not the first device: the last parameter's gradient is small and goes whole
-// to whoever has the least, so all owners are looked at.
+// to the rank that has the least, so all owners are looked at.
 TEST(Divergence, FindsASumThatOverflowsAtWhicheverOwner) {
-  Setting setting;
+  Pictures pictures;
   std::vector<std::unique_ptr<device::Device>> devices =
       cpu::make_cpu_devices({.names = {"cpu:0", "cpu:1", "cpu:2"}, .threads = 1, .bind = false});
   run::Crew crew(std::move(devices), {.share_cores = true});
   run::Runner runner(crew,
-                     run::data_parallel(program::compile_training(setting.model),
+                     run::data_parallel(program::compile_training(pictures.model),
                                         run::plan_for(crew, {.shard_optimizer = true})),
                      {.most_examples = static_cast<int>(kExamples)});
   // Outputs stay finite and equal, so that the loss's gradient is the same small number for every example;
   // what comes in at the second linear layer is huge, and 300 times it is more than a float holds.
-  std::ranges::fill(setting.weights[linear2_weight], 0.0f);
-  std::ranges::fill(setting.weights[linear1_bias], kHuge);
-  runner.upload(setting.weights);
-  const device::StepInput input{{setting.pixels.data(), setting.labels.data(), setting.order}, {0.1f}};
+  std::ranges::fill(pictures.weights[linear2_weight], 0.0f);
+  std::ranges::fill(pictures.weights[linear1_bias], kHuge);
+  runner.upload(pictures.weights);
+  const device::StepInput input{{pictures.pixels.data(), pictures.labels.data(), pictures.order}, {0.1f}};
   ASSERT_FALSE(runner.step(input).finite);
-  EXPECT_THAT(runner.download(0), SameBits(setting.weights)) << "nothing was updated";
-  EXPECT_THAT(runner.download(2), SameBits(setting.weights));
-  EXPECT_EQ(find_divergence(*setting.device, setting.model, runner, input).where,
+  EXPECT_THAT(runner.download(0), SameBits(pictures.weights)) << "nothing was updated";
+  EXPECT_THAT(runner.download(2), SameBits(pictures.weights));
+  EXPECT_EQ(find_divergence(*pictures.device, pictures.model, runner, input).where,
             "the gradient of linear2.weight");
 }
 

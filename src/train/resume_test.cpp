@@ -10,7 +10,7 @@
 namespace lockstep::train {
 namespace {
 
-struct Place {
+struct Hardware {
   int devices = 1;
   bool sharded = false;
   Machine machine() const { return {.shard_optimizer = sharded}; }
@@ -36,22 +36,23 @@ TrainState through_a_file(const TrainState& state, const Job& job) {
 }
 
 // The state at the end of a training, or where it was stopped.
-TrainState trained(const Job& job, const Place& place, std::optional<TrainState> resume, int steps = 100) {
+TrainState trained(const Job& job, const Hardware& hardware, std::optional<TrainState> resume,
+                   int steps = 100) {
   TrainState last;
-  train(job, kData, *make_crew(place.devices),
-        {.machine = place.machine(), .resume = std::move(resume), .stop = [&] { return steps-- == 0; }},
+  train(job, kData, *make_crew(hardware.devices),
+        {.machine = hardware.machine(), .resume = std::move(resume), .stop = [&] { return steps-- == 0; }},
         {.checkpoint = [&](const TrainState& state) { last = state; }});
   return last;
 }
 
 TEST(Resume, EveryRulesStateGoesOnOnOtherDevicesWholeOrSharded) {
-  const std::vector<Place> places{{1, false}, {3, false}, {2, true}, {3, true}};
+  const std::vector<Hardware> all_hardware{{1, false}, {3, false}, {2, true}, {3, true}};
   for (const arithmetic::UpdateRule& rule : arithmetic::kUpdateRules) {
     Job job = job_by(rule.kind);
     job.schedule = {.kind = arithmetic::ScheduleKind::cosine, .warmup = 3};
     ASSERT_EQ(job.rule(), rule.kind);
     const TrainState whole = trained(job, {}, {});
-    for (const Place& from : places) {
+    for (const Hardware& from : all_hardware) {
       const TrainState saved = trained(job, from, {}, 5);
       EXPECT_EQ(saved.step, 5);
       const TrainState read = through_a_file(saved, job);
@@ -59,7 +60,7 @@ TEST(Resume, EveryRulesStateGoesOnOnOtherDevicesWholeOrSharded) {
       for (std::size_t t = 0; t < read.tensors.size(); ++t)
         EXPECT_EQ(read.tensors[t].name, saved.tensors[t].name);
       EXPECT_THAT(numbers_of(read.tensors), SameBits(numbers_of(saved.tensors)));
-      for (const Place& to : places) {
+      for (const Hardware& to : all_hardware) {
         SCOPED_TRACE(fmt::format("{}: {} devices, sharded {}, to {} devices, sharded {}", rule.name,
                                  from.devices, from.sharded, to.devices, to.sharded));
         const TrainState end = trained(job, to, read);

@@ -1,4 +1,4 @@
-// A training that somebody else drives, step by step: what it computes is what train() computes.
+// A training that its caller drives, step by step: what it computes is what train() computes.
 #pragma once
 #include "train/minibatches.h"
 #include "train/trainer.h"

@@ -43,7 +43,7 @@ class Transport {
   virtual Ticket start(std::span<const Op> ops) = 0;
 
   // True when every op of the ticket is done; false if `timeout` passed first. Throws Error(device) once
-  // somebody called abort(). Zero looks without waiting.
+  // a rank called abort(). Zero looks without waiting.
   virtual bool wait(Ticket ticket, std::chrono::nanoseconds timeout) = 0;
 
   // Makes every wait of every rank throw, now and later. Any thread may call it.

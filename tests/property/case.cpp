@@ -104,7 +104,7 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
   return out << fmt::format(
              "; minibatches of {} and {}{}; {} devices of {} threads{}, {}, {} order, {}, decay {}, {} "
              "schedule, warm-up {}, after "
-             "step {}{}{}{}{}{}; seed {}",
+             "step {}{}{}{}{}{}{}; seed {}",
              examples(c, 0), examples(c, 1), c.last != 0 ? ", the last" : "", c.devices, c.threads,
              c.shares != 0 ? fmt::format(", shares {}", fmt::join(shares(c), ",")) : "",
              c.star != 0 ? "star" : "sharded", c.layer_order != 0 ? "layer" : "pack",
@@ -112,7 +112,8 @@ std::ostream& operator<<(std::ostream& out, const Case& c) {
              arithmetic::name_of(update_of(c).schedule.kind), c.warmup, c.done,
              c.shard_optimizer != 0 ? ", sharded optimizer" : "", c.unfused != 0 ? ", not fused" : "",
              c.fast != 0 ? ", fast" : "", kNumbers[static_cast<std::size_t>(c.numbers)],
-             c.memory != 0 ? fmt::format(", 2^-{} of the memory", c.memory) : "", c.seed);
+             c.memory != 0 ? fmt::format(", 2^-{} of the memory", c.memory) : "",
+             c.bucket != 0 ? fmt::format(", buckets of {}", c.bucket) : "", c.seed);
 }
 
 }  // namespace lockstep::property

@@ -16,7 +16,7 @@ constexpr int kSteps = 2;
 // is cut down when the model is built.
 struct Block {
   int convolution = 0;  // 0: linear
-  int wide = 0;         // 128 units more for a linear one: sums for several groups of an exchange
+  int wide = 0;         // 128 units more for a linear one: sums for several buckets of an exchange
   int channels = 1, kernel_height = 1, kernel_width = 1, stride = 1, padding = 0;
   int square = 0;  // of stride 1, 3x3 or 5x5, at least 16 channels: what fast convolution takes
   int relu = 0;
@@ -57,6 +57,7 @@ struct Case {
   int gpu_kind = 0;  // counted through those that this machine has
   int memory = 0;    // a GPU takes 2^-memory of what is free; at kOnePackAtOnce it works pack by pack
   int shares = 0;    // 0: equal ones
+  int bucket = 0;    // floats: sums up to this size travel together; 0: what the crew takes
   int numbers = 0;   // of Numbers
   int seed = 0;
 };

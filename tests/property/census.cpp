@@ -105,6 +105,8 @@ Census::Census(const std::vector<std::string>& gpu_kinds)
           {"unequal shares", [](const Case& c, const Outcome&) { return c.shares != 0 && c.devices > 1; }},
           {"exchange sharded", [](const Case& c, const Outcome&) { return c.star == 0 && c.devices > 1; }},
           {"exchange star", [](const Case& c, const Outcome&) { return c.star != 0 && c.devices > 1; }},
+          {"an exchange in several buckets",
+           [](const Case& c, const Outcome& o) { return o.buckets > 1 && c.devices > 1; }},
           {"sharded optimizer",
            [](const Case& c, const Outcome&) { return c.shard_optimizer != 0 && c.devices > 1; }},
           {"a sharded optimizer with two states",

@@ -15,6 +15,7 @@ struct Outcome {
   std::vector<bool> gpus = {};               // by device
   std::vector<std::vector<int>> packs = {};  // by step and device
   bool denormal = false, negative_zero = false, refused = false;
+  std::size_t buckets = 1;  // of the exchange
 };
 
 class Census {

@@ -57,8 +57,8 @@ rc::Gen<Case> usual_case() {
       set(&Case::gpu_kind, from(0, 2)),
       set(&Case::memory, rc::gen::weightedOneOf<int>(
                              {{1, rc::gen::just(0)}, {1, from(8, 26)}, {2, rc::gen::just(kOnePackAtOnce)}})),
-      set(&Case::shares, from(0, 3)), set(&Case::numbers, seldom(3, from(1, 3))),
-      set(&Case::seed, from(0, 1000)));
+      set(&Case::bucket, rc::gen::element(0, 1, 20, 300)), set(&Case::shares, from(0, 3)),
+      set(&Case::numbers, seldom(3, from(1, 3))), set(&Case::seed, from(0, 1000)));
   return rc::gen::map(rc::gen::pair(any, from(0, 3)), [](std::pair<Case, int> drawn) {
     Case& c = drawn.first;
     if (c.gpus != 0) c.numbers = drawn.second;  // unusual ones more often, as GPUs are seldom

@@ -12,7 +12,7 @@
 #include "gpu/gpu_executable.h"
 #include "gpu/opencl/opencl_driver.h"
 #include "model/zoo.h"
-#include "program/data_parallel.h"
+#include "program/checked_for_test.h"
 
 namespace lockstep::gpu::opencl {
 namespace {
@@ -82,7 +82,7 @@ TEST(OpenClStep, OfLenetTakesFewLaunchesAndOneWait) {
   for (const auto rule : {arithmetic::ConvolutionRule::direct, arithmetic::ConvolutionRule::fast}) {
     model::Model lenet = model::zoo_model("lenet");
     lenet.convolution = rule;
-    const program::Program p = program::data_parallel(program::compile_training(lenet), {}, 16)[0];
+    const program::Program p = program::checked_data_parallel(program::compile_training(lenet), {}, 16)[0];
     GpuExecutable executable(p, {}, *driver);
     const device::StepInput input{{pixels.data(), labels.data(), order}, {0.1f}};
     run_step(executable, p, input);
@@ -104,7 +104,7 @@ TEST(OpenClExchange, ShowingAParameterLeavesWhatIsBeingSent) {
   const std::unique_ptr<Driver> driver = first_driver();
   if (!driver) GTEST_SKIP() << "no OpenCL device here";
   const program::Program p =
-      program::data_parallel(program::compile_training(model::zoo_model("mlp")), {.ranks = 2}, 16)[0];
+      program::checked_data_parallel(program::compile_training(model::zoo_model("mlp")), {.ranks = 2}, 16)[0];
   GpuExecutable executable(p, {.alone = false}, *driver);
   for (const program::BufferId id : p.parameters) {
     const std::size_t elements = p.buffers[static_cast<std::size_t>(id)].elements;

@@ -184,7 +184,7 @@ class ThreadHub::Member final : public Transport {
     }
   }
 
-  // The notes that somebody wants, with who wants them.
+  // The notes that a rank wants, with the op that wants them.
   std::vector<Match> take_notes() {
     std::vector<Match> matches;
     const Lock lock(box_.mutex);

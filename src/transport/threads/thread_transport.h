@@ -1,7 +1,7 @@
 // A transport between threads of one process: a receiver copies straight from the sender's memory.
 //
 // A send leaves a note in the receiver's mailbox and returns; the receiver copies when it looks (start,
-// wait), so that everyone copies what it will work on next, into its own cache. One copy a message, no thread
+// wait), so that a rank copies what it will work on next, into its own cache. One copy a message, no thread
 // of its own. Who waits says which notes it needs and is woken by the last of them, not by each: with 16
 // ranks on 2 cores every wake-up costs as much as copying 40 KB.
 #pragma once
