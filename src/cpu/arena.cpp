@@ -42,6 +42,7 @@ void Arena::allocate(const program::Program& program, const program::MemoryPlan&
       case Role::gradient:
       case Role::state:
       case Role::inbox:
+      case Role::statistics:
         if (numbers.bytes > 0) give(location.float_memory, numbers.all_bytes());
         break;
     }

@@ -7,6 +7,7 @@
 
 #include "model/model.h"
 #include "program/layers/add.h"
+#include "program/layers/batch_norm.h"
 #include "program/layers/convolution.h"
 #include "program/layers/flatten.h"
 #include "program/layers/pool.h"
@@ -14,7 +15,7 @@
 
 namespace lockstep::program {
 
-using NodeKind = std::variant<ConvolutionNode, ReluNode, PoolNode, FlattenNode, AddNode>;
+using NodeKind = std::variant<ConvolutionNode, ReluNode, PoolNode, FlattenNode, AddNode, BatchNormNode>;
 
 // Values are numbered: value 0 is the program's input, value i + 1 is what node i gives.
 struct Node {

@@ -37,6 +37,7 @@ enum class Role {
   gradient,    // a finished mean
   state,       // what the update rule keeps for a parameter, or for the part of it that the device owns
   inbox,       // floats that other ranks send
+  statistics,  // floats of a step that all packs may read, [pack or group of packs][number][channel]
   counts,      // 64-bit integers, which lie in the host's memory: examples by class, verdicts, hashes
 };
 
@@ -102,11 +103,68 @@ struct Update {  // [verdict, parameter, gradient, the rule's states..] -> [para
   Part part = {};       // of the parameter and its gradient; the states start at Sum::states_first
   bool decays = false;  // weight decay applies to the parameter
 };
+// Which packs share the statistics of a batch norm: so many consecutive ones of the minibatch; 0: all.
+struct PackGroups {
+  int packs = 0;
+  int of(int pack) const { return packs == 0 ? 0 : pack / packs; }
+  int count(int all) const { return packs == 0 ? 1 : (all + packs - 1) / packs; }
+  bool operator==(const PackGroups&) const = default;
+};
+// Batch norm (docs/arithmetic.md). For each channel, statistics hold of every pack and of every group
+//   triples       number of values, their mean, the sum of their squared deviations from it
+//   sums          of dy (dbeta), of dy * h (dgamma)
+// and of every group what the packs of the group are computed with
+//   coefficients  mean, r, scale, shift
+//   factors       a, b, e
+// each number for all channels before the next one: [pack or group][number][channel].
+struct NormStatistics {  // over packs: [x] -> [triples by pack]
+  Shape shape;
+};
+struct NormCoefficients {  // over elements: [triples by group, gamma, beta] -> [coefficients]
+  int channels = 0;
+  float eps = 0;
+  int first = 0, last = 1;  // groups
+};
+struct RunningCoefficients {  // over elements: [running mean, running var, gamma, beta] -> [coefficients],
+                              // one group
+  int channels = 0;
+  float eps = 0;
+};
+struct NormForward {  // over packs: [x, coefficients] -> [y]
+  Shape shape;
+  PackGroups groups;
+  bool relu = false;  // y is behind a relu
+};
+// Over packs: [dy, x, coefficients, and y if relu] -> [sums by pack, gamma partial, beta partial].
+// With relu, dy counts where y > 0, else +0.
+struct NormSums {
+  Shape shape;
+  PackGroups groups;
+  bool relu = false;
+};
+struct NormFactors {  // over elements: [triples by group, coefficients, sums by group] -> [factors]
+  int channels = 0;
+  int first = 0, last = 1;  // groups
+};
+struct NormInputGradient {  // over packs: [dy, x, coefficients, factors, and y if relu] -> [dx], perhaps over
+                            // dy
+  Shape shape;
+  PackGroups groups;
+  bool relu = false;
+};
+// Over elements: [verdict, triples by group, running mean, running var] -> [running mean, running var];
+// nothing if the verdict is 0. Takes all groups, in order.
+struct NormRunning {
+  int channels = 0;
+  float momentum = 0;
+  int groups = 1;
+};
 struct Look {};  // [verdict, parameter..] -> [counts]: hashes of the parameters; see run/replicas.h
 
-using Operation =
-    std::variant<Load, Prepare, Forward, ReluForward, ReluBackward, PoolForward, PoolBackward, Unpool, Add,
-                 Loss, InputGradient, WeightGradient, UnpoolWeightGradient, Check, Update, Look>;
+using Operation = std::variant<Load, Prepare, Forward, ReluForward, ReluBackward, PoolForward, PoolBackward,
+                               Unpool, Add, Loss, InputGradient, WeightGradient, UnpoolWeightGradient,
+                               NormStatistics, NormCoefficients, RunningCoefficients, NormForward, NormSums,
+                               NormFactors, NormInputGradient, NormRunning, Check, Update, Look>;
 
 struct Instruction {
   Operation operation;

@@ -86,6 +86,7 @@ struct DoubleLayer {
     return y;
   }
   Doubles operator()(const model::Flatten&) const { return x(); }
+  Doubles operator()(const model::BatchNorm&) const { return x(); }
   Doubles operator()(const model::Add&) const {
     Doubles y = x();
     for (std::size_t i = 0; i < y.size(); ++i) y[i] += (*inputs[1])[i];

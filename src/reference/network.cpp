@@ -72,6 +72,7 @@ Tensor give(const model::GlobalAvgPool&, const Place& place, const Inputs& x) {
 }
 Tensor give(const model::Flatten&, const Place&, const Inputs& x) { return *x[0]; }
 Tensor give(const model::Add&, const Place&, const Inputs& x) { return add(*x[0], *x[1]); }
+Tensor give(const model::BatchNorm&, const Place&, const Inputs& x) { return *x[0]; }
 
 // What a layer has at hand on the way back.
 struct Back {
@@ -110,6 +111,7 @@ InputGradients input_gradients(const model::Flatten&, const Place&, const Back& 
 InputGradients input_gradients(const model::Add&, const Place&, const Back& back) {
   return {back.dy, back.dy};
 }
+InputGradients input_gradients(const model::BatchNorm&, const Place&, const Back& back) { return {back.dy}; }
 
 using WeightAndBias = std::array<Tensor, 2>;
 
@@ -132,6 +134,7 @@ WeightAndBias parameter_gradients(const model::MaxPool&, const Place&, const Bac
 WeightAndBias parameter_gradients(const model::GlobalAvgPool&, const Place&, const Back&) { return {}; }
 WeightAndBias parameter_gradients(const model::Flatten&, const Place&, const Back&) { return {}; }
 WeightAndBias parameter_gradients(const model::Add&, const Place&, const Back&) { return {}; }
+WeightAndBias parameter_gradients(const model::BatchNorm&, const Place&, const Back&) { return {}; }
 
 std::vector<Place> places_of(const model::Model& model, std::span<const Tensor> parameters, int examples) {
   std::vector<Place> places;
