@@ -53,8 +53,14 @@ struct MaxPool {
 struct GlobalAvgPool {};  // the mean of each channel
 struct Flatten {};
 struct Add {};  // the sum of two inputs of the same shape
+struct BatchNorm {
+  int ghost = 0;  // consecutive examples that share statistics, a multiple of 16; 0: the whole minibatch
+  double eps = 1e-5;
+  double momentum = 0.1;  // the part of a running statistic that a group replaces
+};
 
-using LayerKind = std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, GlobalAvgPool, Flatten, Add>;
+using LayerKind =
+    std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, GlobalAvgPool, Flatten, Add, BatchNorm>;
 
 // A kind alone is a layer that takes the layer before: Relu{}. A layer that takes others names them:
 // {Add{}, {"relu1", "conv2"}}. A layer without a name of its own is called by its kind and number: conv1,

@@ -40,6 +40,9 @@ struct ToInside {
   NamedKind operator()(const GlobalAvgPool&) const { return {"pool", model::GlobalAvgPool{}}; }
   NamedKind operator()(const Flatten&) const { return {"flatten", model::Flatten{}}; }
   NamedKind operator()(const Add&) const { return {"add", model::Add{}}; }
+  NamedKind operator()(const BatchNorm& l) const {
+    return {"norm", model::BatchNorm{l.ghost, l.eps, l.momentum}};
+  }
 };
 
 template <class Inside, class Outside>
@@ -74,6 +77,7 @@ struct ToPublic {
   LayerKind operator()(const model::GlobalAvgPool&) const { return GlobalAvgPool{}; }
   LayerKind operator()(const model::Flatten&) const { return Flatten{}; }
   LayerKind operator()(const model::Add&) const { return Add{}; }
+  LayerKind operator()(const model::BatchNorm& l) const { return BatchNorm{l.ghost, l.eps, l.momentum}; }
 };
 
 }  // namespace

@@ -42,6 +42,7 @@ void Arena::allocate(const program::Program& program, const program::MemoryPlan&
       case Role::gradient:
       case Role::state:
       case Role::inbox:
+      case Role::statistics:
         if (numbers.bytes > 0) give(location.float_memory, numbers.all_bytes());
         break;
     }
@@ -60,13 +61,13 @@ void Arena::enlarge(const program::Program& program, int stack) {
   for (std::size_t i = 0; i < locations_.size(); ++i) {
     const program::Buffer& buffer = program.buffers[i];
     Location& location = locations_[i];
-    if (buffer.role == Role::inbox && buffer.elements > location.float_memory.size())
+    const bool has_own_size = buffer.role == Role::inbox || buffer.role == Role::statistics;
+    if (has_own_size && buffer.elements > location.float_memory.size())
       give(location.float_memory, buffer.elements * sizeof(float));
     if (buffer.role == Role::partial && deeper)
       give(location.float_memory,
            static_cast<std::size_t>(threads_ * stack_) * location.stride * sizeof(float));
-    if (buffer.role == Role::inbox || buffer.role == Role::partial)
-      location.floats = location.float_memory.data();
+    if (has_own_size || buffer.role == Role::partial) location.floats = location.float_memory.data();
   }
 }
 

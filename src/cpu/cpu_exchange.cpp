@@ -64,6 +64,7 @@ std::span<std::byte> CpuExecutable::bytes(const device::Transfer& transfer) {
     case Role::gradient:
     case Role::state:
     case Role::inbox:
+    case Role::statistics:
       return floats(arena_.shared(region.buffer));
     case Role::counts:
       return std::as_writable_bytes(std::span(arena_.counts(region.buffer) + region.first, region.count));

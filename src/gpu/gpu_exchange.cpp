@@ -68,6 +68,7 @@ GpuExecutable::Placed GpuExecutable::placed(const Region& region) const {
     case Role::labels:
     case Role::prepared:
     case Role::counts:
+    case Role::statistics:
       break;
   }
   throw Error(Fault::ours, "defect: {} has no place on a device that can travel", buffer.name);

@@ -13,6 +13,9 @@ namespace lockstep::model {
 enum class ParameterRole {
   weight,  // of a convolution or linear layer
   bias,
+  scale,         // of a batch norm; its name ends in .weight
+  running_mean,  // of a batch norm; training changes the running statistics, but no gradient does
+  running_var,
 };
 
 // A parameter as its kind of layer states it.
@@ -36,6 +39,8 @@ struct Parameter {
   std::size_t elements() const;
   // Does weight decay apply to it?
   bool decays() const { return role == Role::weight; }
+  // Does the update rule change it, by a gradient?
+  bool trained() const { return role != Role::running_mean && role != Role::running_var; }
 };
 
 // The parameter's initial numbers. They depend on the seed and the parameter's name alone.

@@ -6,9 +6,14 @@ namespace {
 std::string_view suffix(ParameterRole role) {
   switch (role) {
     case ParameterRole::weight:
+    case ParameterRole::scale:
       return ".weight";
     case ParameterRole::bias:
       return ".bias";
+    case ParameterRole::running_mean:
+      return ".running_mean";
+    case ParameterRole::running_var:
+      return ".running_var";
   }
   return {};
 }
@@ -18,7 +23,11 @@ InitialValues usual_values(const Model& model, ParameterRole role) {
     case ParameterRole::weight:
       return Normal{model.sigma};
     case ParameterRole::bias:
+    case ParameterRole::running_mean:
       return Constant{0};
+    case ParameterRole::scale:
+    case ParameterRole::running_var:
+      return Constant{1};
   }
   return Constant{0};
 }

@@ -45,6 +45,9 @@ struct KindWords {
   std::string operator()(const GlobalAvgPool&) const { return "global average pool"; }
   std::string operator()(const Flatten&) const { return "flatten"; }
   std::string operator()(const Add&) const { return "add"; }
+  std::string operator()(const BatchNorm& norm) const {
+    return fmt::format("batch norm, ghost {}, eps {}, momentum {}", norm.ghost, norm.eps, norm.momentum);
+  }
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include "arithmetic/pack.h"
 #include "program/node.h"
 
 namespace lockstep::program {
@@ -32,6 +33,10 @@ struct Lowering {
   NodeKind operator()(const model::GlobalAvgPool&) const { return (*this)(model::GlobalAvgPool::on(input)); }
   NodeKind operator()(const model::Flatten&) const { return FlattenNode{}; }
   NodeKind operator()(const model::Add&) const { return AddNode{}; }
+  NodeKind operator()(const model::BatchNorm& norm) const {
+    return BatchNormNode{input, parameter, norm.ghost / arithmetic::kPack, static_cast<float>(norm.eps),
+                         static_cast<float>(norm.momentum)};
+  }
 };
 
 }  // namespace

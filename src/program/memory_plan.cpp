@@ -34,6 +34,8 @@ MemoryClass class_of(Role role) {
       return MemoryClass::states;
     case Role::inbox:
       return MemoryClass::inbox;
+    case Role::statistics:
+      return MemoryClass::statistics;
     case Role::counts:
       break;
   }
@@ -126,6 +128,7 @@ std::size_t bytes_of(const Buffer& buffer, std::size_t prepared, const Nest& nes
     case Role::gradient:
     case Role::state:
     case Role::inbox:
+    case Role::statistics:
       break;
   }
   return buffer.elements * sizeof(float);
@@ -143,6 +146,7 @@ std::string_view name_of(MemoryClass of) {
                                                                 "masks",
                                                                 "labels",
                                                                 "inbox",
+                                                                "statistics",
                                                                 "counts",
                                                                 "scratch"};
   return kNames[static_cast<std::size_t>(of)];
@@ -199,6 +203,7 @@ MemoryPlan plan_memory(const Program& program, const Nest& nest) {
         break;
       case Role::gradient:
       case Role::inbox:
+      case Role::statistics:
         numbers.life = Lifetime::step;
         break;
       case Role::parameter:

@@ -29,10 +29,11 @@ enum class MemoryClass {
   masks,
   labels,
   inbox,
+  statistics,  // of batch norms
   counts,
   scratch,
 };
-inline constexpr std::size_t kMemoryClasses = 11;
+inline constexpr std::size_t kMemoryClasses = 12;
 std::string_view name_of(MemoryClass of);
 
 // How long numbers are needed.

@@ -7,6 +7,7 @@
 
 #include "model/model.h"
 #include "program/layers/add.h"
+#include "program/layers/batch_norm.h"
 #include "program/layers/convolution.h"
 #include "program/layers/flatten.h"
 #include "program/layers/pool.h"
@@ -14,7 +15,7 @@
 
 namespace lockstep::program {
 
-using NodeKind = std::variant<ConvolutionNode, ReluNode, PoolNode, FlattenNode, AddNode>;
+using NodeKind = std::variant<ConvolutionNode, ReluNode, PoolNode, FlattenNode, AddNode, BatchNormNode>;
 
 // Values are numbered: value 0 is the program's input, value i + 1 is what node i gives.
 struct Node {
@@ -31,8 +32,8 @@ std::vector<Node> lower(const model::Model& model);
 // Cuts off rows and columns that never reach the loss. A value keeps what any of its readers needs.
 std::vector<Node> trim(std::vector<Node> nodes);
 
-// Joins a convolution with the relu and the 2x2 average pool behind it. A node joins the one before only if
-// nothing else reads the value between them.
+// Joins a convolution with the relu and the 2x2 average pool behind it, a batch norm with the relu behind it.
+// A node joins the one before only if nothing else reads the value between them.
 std::vector<Node> fuse(std::vector<Node> nodes);
 
 }  // namespace lockstep::program

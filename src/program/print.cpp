@@ -50,12 +50,27 @@ struct SizesOf {
   std::string operator()(const ReluForward&) const { return {}; }
   std::string operator()(const ReluBackward&) const { return {}; }
   std::string operator()(const Add&) const { return {}; }
+  std::string operator()(const NormStatistics& n) const { return to_string(n.shape); }
+  std::string operator()(const NormCoefficients& n) const { return groups(n.first, n.last); }
+  std::string operator()(const RunningCoefficients&) const { return {}; }
+  std::string operator()(const NormForward& n) const { return norm(n); }
+  std::string operator()(const NormSums& n) const { return norm(n); }
+  std::string operator()(const NormFactors& n) const { return groups(n.first, n.last); }
+  std::string operator()(const NormInputGradient& n) const { return norm(n); }
+  std::string operator()(const NormRunning& n) const { return groups(0, n.groups); }
   std::string operator()(const Check&) const { return {}; }
   std::string operator()(const Update& u) const {
     return fmt::format("elements {} to {}", u.part.first, u.part.first + u.part.count);
   }
   std::string operator()(const Look&) const { return {}; }
 
+  static std::string groups(int first, int last) { return fmt::format("groups {} to {}", first, last); }
+  template <class Norm>
+  static std::string norm(const Norm& n) {
+    std::string text = to_string(n.shape);
+    if (n.groups.packs > 0) text += fmt::format(", groups of {} packs", n.groups.packs);
+    return text + (n.relu ? ", relu" : "");
+  }
   static std::string sizes_of(const Pool& p) {
     return fmt::format("{} {}x{}, {} -> {}", p.kind == Pool::Kind::average ? "average" : "maximum",
                        p.window.height, p.window.width, to_string(p.input), to_string(p.output));

@@ -46,6 +46,40 @@ struct SignatureOf {
   Signature operator()(const UnpoolWeightGradient&) const {
     return {"unpool + weight gradient", {activation, activation, mask}, {partial, partial}, 3, 2};
   }
+  Signature operator()(const NormStatistics&) const {
+    return {"norm statistics", {activation}, {statistics}, 1, 1};
+  }
+  Signature operator()(const NormCoefficients&) const {
+    return {"norm coefficients", {statistics, parameter, parameter}, {statistics}, 3, 1};
+  }
+  Signature operator()(const RunningCoefficients&) const {
+    return {"running coefficients", {parameter, parameter, parameter, parameter}, {statistics}, 4, 1};
+  }
+  Signature operator()(const NormForward&) const {
+    return {"norm", {activation, statistics}, {activation}, 2, 1};
+  }
+  Signature operator()(const NormSums& sums) const {
+    const std::size_t inputs = sums.relu ? 4 : 3;
+    return {"norm sums",
+            {activation, activation, statistics, activation},
+            {statistics, partial, partial},
+            inputs,
+            3};
+  }
+  Signature operator()(const NormFactors&) const {
+    return {"norm factors", {statistics, statistics, statistics}, {statistics}, 3, 1};
+  }
+  Signature operator()(const NormInputGradient& gradient) const {
+    const std::size_t inputs = gradient.relu ? 5 : 4;
+    return {"norm input gradient",
+            {activation, activation, statistics, statistics, activation},
+            {activation},
+            inputs,
+            1};
+  }
+  Signature operator()(const NormRunning&) const {
+    return {"running statistics", {counts, statistics, parameter, parameter}, {parameter, parameter}, 4, 2};
+  }
   Signature operator()(const Check& check) const {
     return {"check", std::vector(check.parts.size(), gradient), {counts}, check.parts.size(), 1};
   }
@@ -98,12 +132,12 @@ void check_regions(const Program& program, const Join& join) {
   for (const Region& input : join.inputs) {
     check_region(program, input);
     const Role role = program.buffers[static_cast<std::size_t>(input.buffer)].role;
-    check(integers ? role == counts : role == partial || role == inbox, "a join cannot read {}",
-          program.buffers[static_cast<std::size_t>(input.buffer)].name);
+    check(integers ? role == counts : role == partial || role == inbox || role == statistics,
+          "a join cannot read {}", program.buffers[static_cast<std::size_t>(input.buffer)].name);
     check(input.count == join.output.count, "a join of {} and {} elements", input.count, join.output.count);
   }
   const Role role = program.buffers[static_cast<std::size_t>(join.output.buffer)].role;
-  check(integers ? role == counts : role == gradient || join.output == join.inputs[0],
+  check(integers ? role == counts : role == gradient || role == statistics || join.output == join.inputs[0],
         "a join cannot write {}", program.buffers[static_cast<std::size_t>(join.output.buffer)].name);
 }
 
@@ -138,6 +172,7 @@ std::size_t region_bytes(const Program& program, const Region& region) {
     case gradient:
     case state:
     case inbox:
+    case statistics:
       return elements * sizeof(float);
   }
   throw Error(Fault::ours, "defect: {} cannot travel", buffer.name);

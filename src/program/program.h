@@ -37,6 +37,7 @@ enum class Role {
   gradient,    // a finished mean
   state,       // what the update rule keeps for a parameter, or for the part of it that the device owns
   inbox,       // floats that other ranks send
+  statistics,  // floats of a step that all packs may read, [pack or group of packs][number][channel]
   counts,      // 64-bit integers, which lie in the host's memory: examples by class, verdicts, hashes
 };
 
@@ -102,11 +103,68 @@ struct Update {  // [verdict, parameter, gradient, the rule's states..] -> [para
   Part part = {};       // of the parameter and its gradient; the states start at Sum::states_first
   bool decays = false;  // weight decay applies to the parameter
 };
+// Which packs share the statistics of a batch norm: so many consecutive ones of the minibatch; 0: all.
+struct PackGroups {
+  int packs = 0;
+  int of(int pack) const { return packs == 0 ? 0 : pack / packs; }
+  int count(int all) const { return packs == 0 ? 1 : (all + packs - 1) / packs; }
+  bool operator==(const PackGroups&) const = default;
+};
+// Batch norm (docs/arithmetic.md). For each channel, statistics hold of every pack and of every group
+//   triples       number of values, their mean, the sum of their squared deviations from it
+//   sums          of dy (dbeta), of dy * h (dgamma)
+// and of every group what the packs of the group are computed with
+//   coefficients  mean, r, scale, shift
+//   factors       a, b, e
+// each number for all channels before the next one: [pack or group][number][channel].
+struct NormStatistics {  // over packs: [x] -> [triples by pack]
+  Shape shape;
+};
+struct NormCoefficients {  // over elements: [triples by group, gamma, beta] -> [coefficients]
+  int channels = 0;
+  float eps = 0;
+  int first = 0, last = 1;  // groups
+};
+struct RunningCoefficients {  // over elements: [running mean, running var, gamma, beta] -> [coefficients],
+                              // one group
+  int channels = 0;
+  float eps = 0;
+};
+struct NormForward {  // over packs: [x, coefficients] -> [y]
+  Shape shape;
+  PackGroups groups;
+  bool relu = false;  // y is behind a relu
+};
+// Over packs: [dy, x, coefficients, and y if relu] -> [sums by pack, gamma partial, beta partial].
+// With relu, dy counts where y > 0, else +0.
+struct NormSums {
+  Shape shape;
+  PackGroups groups;
+  bool relu = false;
+};
+struct NormFactors {  // over elements: [triples by group, coefficients, sums by group] -> [factors]
+  int channels = 0;
+  int first = 0, last = 1;  // groups
+};
+struct NormInputGradient {  // over packs: [dy, x, coefficients, factors, and y if relu] -> [dx], perhaps over
+                            // dy
+  Shape shape;
+  PackGroups groups;
+  bool relu = false;
+};
+// Over elements: [verdict, triples by group, running mean, running var] -> [running mean, running var];
+// nothing if the verdict is 0. Takes all groups, in order.
+struct NormRunning {
+  int channels = 0;
+  float momentum = 0;
+  int groups = 1;
+};
 struct Look {};  // [verdict, parameter..] -> [counts]: hashes of the parameters; see run/replicas.h
 
-using Operation =
-    std::variant<Load, Prepare, Forward, ReluForward, ReluBackward, PoolForward, PoolBackward, Unpool, Add,
-                 Loss, InputGradient, WeightGradient, UnpoolWeightGradient, Check, Update, Look>;
+using Operation = std::variant<Load, Prepare, Forward, ReluForward, ReluBackward, PoolForward, PoolBackward,
+                               Unpool, Add, Loss, InputGradient, WeightGradient, UnpoolWeightGradient,
+                               NormStatistics, NormCoefficients, RunningCoefficients, NormForward, NormSums,
+                               NormFactors, NormInputGradient, NormRunning, Check, Update, Look>;
 
 struct Instruction {
   Operation operation;
@@ -181,6 +239,24 @@ struct StatePart {
   std::size_t first = 0;  // the element of the tensor that the buffer starts at
 };
 
+// Of a step that is not yet dealt to ranks. A buffer of statistics that has one row of them; every rank's
+// has one for each group of packs of the minibatch. By pack: groups of one.
+struct Table {
+  BufferId buffer = -1;
+  PackGroups groups = {};
+};
+
+// Of a step that is not yet dealt to ranks: what has to happen between two segments over packs. The rows that
+// the packs of a group made meet, by the pack tree of the group, whose packs are numbered from its first.
+struct Meeting {
+  std::size_t segment = 0;  // its packs make the rows; the segment behind it waits for the groups of its rank
+  BufferId by_pack = -1, by_group = -1;
+  Join::Operator op = Join::Operator::statistics;
+  PackGroups groups = {};
+  // Ranks that have no packs of a group need its row, too.
+  bool to_all_ranks = false;
+};
+
 enum class Purpose {
   training,
   evaluation,
@@ -199,7 +275,13 @@ struct Program {
   Shape input;
   int classes = 0;
 
-  // Where the caller finds things. Parameters and gradients are in model order.
+  // Of a step that is not yet dealt to ranks.
+  std::vector<Table> tables;
+  std::vector<Meeting> meetings;     // in the order of the segments
+  std::vector<Instruction> running;  // come with the update; the verdict is going to be their first input
+
+  // Where the caller finds things. Parameters and gradients are in model order; the gradient of a parameter
+  // that no gradient changes is -1.
   std::vector<BufferId> parameters, gradients;
   std::vector<Sum> sums;  // in the order they become complete
   // How every parameter is updated.
@@ -214,7 +296,7 @@ struct Program {
 
 std::string_view operation_name(const Operation& operation);
 
-// The segment with the packs of a step. Requires: there is one.
+// The first segment over packs; others run over the same packs. Requires: there is one.
 const Segment& packs_of(const Program& program);
 Segment& packs_of(Program& program);
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "program/statistics_rows.h"
 
 namespace lockstep::program {
 namespace {
@@ -74,6 +75,15 @@ void Simulation::cut_memory(SimulatedRank& rank) {
       cut(region.buffer, region.first, region.count);
       int& most = rows[static_cast<std::size_t>(region.buffer)];
       most = std::max(most, region.row + region.rows);
+    }
+  }
+  for (const Segment& segment : program.segments) {
+    for (const Instruction& instruction : segment.instructions) {
+      for (const StatisticsRows& table : statistics_rows(instruction)) {
+        for (std::size_t first = 0; first < program.buffers[static_cast<std::size_t>(table.buffer)].elements;
+             first += table.row)
+          cut(table.buffer, first, table.row);
+      }
     }
   }
   // A parameter and its gradient are cut alike.
@@ -210,6 +220,7 @@ void Simulation::compute(std::size_t r, const Segment& segment, const Instructio
   }
   if (const auto* const update_ = std::get_if<Update>(&instruction.operation))
     update(r, instruction, update_->part);
+  norm(r, segment, instruction);
 }
 
 void Simulation::update(std::size_t r, const Instruction& instruction, Part part) {

@@ -33,6 +33,13 @@ class Simulation {
   // What updates were told, and what checks and updates read, on any rank.
   const std::set<Term>& verdicts() const { return verdicts_; }
   const std::set<Term>& gradients_read() const { return gradients_read_; }
+  // Statistics that packs were computed with, on any rank.
+  struct StatisticsRead {
+    int group_packs = 0, group = 0;  // see PackGroups
+    Term term = kNothing;
+    auto operator<=>(const StatisticsRead&) const = default;
+  };
+  const std::set<StatisticsRead>& statistics_read() const { return statistics_read_; }
   Terms& terms() { return terms_; }
 
  private:
@@ -50,6 +57,7 @@ class Simulation {
   struct Channel {  // from one rank to another
     std::deque<const ExchangeInstruction*> sent = {}, wanted = {};
   };
+  struct Norms;                                      // what batch norms read and write
   using Pair = std::pair<std::size_t, std::size_t>;  // sender, receiver
 
   static void cut_memory(SimulatedRank& rank);
@@ -65,6 +73,7 @@ class Simulation {
 
   bool work(std::size_t rank);
   void compute(std::size_t rank, const Segment& segment, const Instruction& instruction);
+  void norm(std::size_t rank, const Segment& segment, const Instruction& instruction);
   void update(std::size_t rank, const Instruction& instruction, Part part);
   bool exchange(std::size_t rank);
   void join(std::size_t rank, const Join& join);
@@ -75,6 +84,7 @@ class Simulation {
   std::map<Pair, Channel> channels_;
   std::vector<Pair> ready_;  // channels whose first message both sides have started
   std::set<Term> verdicts_, gradients_read_;
+  std::set<StatisticsRead> statistics_read_;
   Terms terms_;
 };
 

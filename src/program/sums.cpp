@@ -22,6 +22,7 @@ class SumCheck {
     check(simulation_.run(), "the programs wait for each other for ever");
     for (std::size_t rank = 0; rank < programs_.size(); ++rank) check_rank(rank);
     check_reads();
+    check_statistics();
     check_verdicts();
     const std::vector<BufferId>& looks = programs_.front().received_looks;
     for (std::size_t rank = 0; rank < looks.size(); ++rank)
@@ -84,6 +85,22 @@ class SumCheck {
     for (const Term term : simulation_.gradients_read())
       check(std::ranges::find(wanted, term) != wanted.end(),
             "a check or an update reads a gradient that is {}", terms().text(term));
+  }
+
+  void check_statistics() {
+    const int packs = programs_.front().packs;
+    for (const Simulation::StatisticsRead& read : simulation_.statistics_read()) {
+      const int size = read.group_packs == 0 ? packs : read.group_packs;
+      const int first = read.group * size, last = std::min(first + size, packs);
+      const Term triples = terms().pack_tree(Join::Operator::statistics, first, last);
+      const Term coefficients = terms().made("coefficients of", triples);
+      const Term factors = terms().made(" factors ", terms().made(", ", triples, coefficients),
+                                        terms().pack_tree(Join::Operator::add, first, last));
+      const bool evaluates = programs_.front().purpose == Purpose::evaluation;
+      const bool right = evaluates ? read.term == terms().leaf("running coefficients")
+                                   : read.term == coefficients || read.term == factors;
+      check(right, "packs of group {} are computed with {}", read.group, terms().text(read.term));
+    }
   }
 
   // Elements of each sum that a rank's checks read, by the checks' name in terms.

@@ -14,6 +14,7 @@ namespace lockstep::program {
 //     every rank;
 //   - after a training step each element of each parameter was updated by it once, on every rank;
 //   - each update was told the verdict of checks that cover all sums;
+//   - packs were computed with the statistics of their own group, each joined by the group's tree;
 //   - the counts of all ranks are in every rank's tally once, and every rank's look is with the first rank.
 // Replays and examinations have no sums that anything depends on.
 void check_sums(std::span<const Program> programs);

@@ -35,6 +35,9 @@ Term Terms::join(Join::Operator op, Term left, Term right) {
 }
 Term Terms::mean(Term sum) { return number_of({"mean", 1, sum}); }
 Term Terms::updated_by(Term gradient) { return number_of({"updated by", 1, gradient}); }
+Term Terms::made(const std::string& name, Term left, Term right) {
+  return number_of({name, right == kNothing ? 1 : 2, left, right});
+}
 Term Terms::used_up() { return leaf("used up"); }
 
 Term Terms::pack_tree(Join::Operator op, int first, int last) {

@@ -19,6 +19,8 @@ class Terms {
   Term join(Join::Operator op, Term left, Term right);
   Term mean(Term sum);
   Term updated_by(Term gradient);
+  // What an instruction makes of one or two terms, by a name of its own.
+  Term made(const std::string& name, Term left, Term right = kNothing);
   Term used_up();  // what a join of floats leaves in its inputs
 
   // The law's sum over the minibatch, by plain recursion over the packs [first, last).

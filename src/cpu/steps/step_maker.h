@@ -22,6 +22,14 @@ struct StepMaker {
   std::unique_ptr<Step> operator()(const program::InputGradient& gradient) const;
   std::unique_ptr<Step> operator()(const program::WeightGradient& gradient) const;
   std::unique_ptr<Step> operator()(const program::UnpoolWeightGradient& gradient) const;
+  std::unique_ptr<Step> operator()(const program::NormStatistics& norm) const;
+  std::unique_ptr<Step> operator()(const program::NormCoefficients& norm) const;
+  std::unique_ptr<Step> operator()(const program::RunningCoefficients& norm) const;
+  std::unique_ptr<Step> operator()(const program::NormForward& norm) const;
+  std::unique_ptr<Step> operator()(const program::NormSums& norm) const;
+  std::unique_ptr<Step> operator()(const program::NormFactors& norm) const;
+  std::unique_ptr<Step> operator()(const program::NormInputGradient& norm) const;
+  std::unique_ptr<Step> operator()(const program::NormRunning& norm) const;
   std::unique_ptr<Step> operator()(const program::Check& check) const;
   std::unique_ptr<Step> operator()(const program::Update& update) const;
   std::unique_ptr<Step> operator()(const program::Look& look) const;  // throws: it runs on the host

@@ -31,7 +31,15 @@ struct PackLaunches {
   void operator()(const program::InputGradient& gradient) const;
   void operator()(const program::WeightGradient& gradient) const;
   void operator()(const program::UnpoolWeightGradient& gradient) const;
+  void operator()(const program::NormStatistics& norm) const;
+  void operator()(const program::NormForward& norm) const;
+  void operator()(const program::NormSums& norm) const;
+  void operator()(const program::NormInputGradient& norm) const;
   // These run once a step, not over packs.
+  void operator()(const program::NormCoefficients&) const { not_over_packs(); }
+  void operator()(const program::RunningCoefficients&) const { not_over_packs(); }
+  void operator()(const program::NormFactors&) const { not_over_packs(); }
+  void operator()(const program::NormRunning&) const { not_over_packs(); }
   void operator()(const program::Prepare&) const { not_over_packs(); }
   void operator()(const program::Check&) const { not_over_packs(); }
   void operator()(const program::Update&) const { not_over_packs(); }
