@@ -68,10 +68,11 @@ NormStatistics joined(std::span<const NormStatistics> packs) {
 
 NormStatistics statistics_of_group(const BatchNormShape& shape, const ExampleRange& group, int channel,
                                    std::span<const float> x) {
-  std::vector<NormStatistics> packs;
-  for (const ExampleRange& pack : parts_of(group, arithmetic::kPack))
-    packs.push_back(statistics_of_pack(shape, pack, channel, x));
-  return joined(packs);
+  const std::vector<ExampleRange> packs = parts_of(group, arithmetic::kPack);
+  std::vector<NormStatistics> by_pack;
+  by_pack.reserve(packs.size());
+  for (const ExampleRange& pack : packs) by_pack.push_back(statistics_of_pack(shape, pack, channel, x));
+  return joined(by_pack);
 }
 
 // What a channel's mean and variance become for the formulas.
@@ -174,6 +175,7 @@ std::vector<std::vector<NormStatistics>> batch_norm_statistics(const BatchNormSh
   std::vector<std::vector<NormStatistics>> by_group;
   for (const ExampleRange& group : groups_of(shape, examples)) {
     std::vector<NormStatistics>& channels = by_group.emplace_back();
+    channels.reserve(static_cast<std::size_t>(shape.channels));
     for (int c = 0; c < shape.channels; ++c) channels.push_back(statistics_of_group(shape, group, c, x));
   }
   return by_group;
@@ -216,9 +218,12 @@ std::vector<float> batch_norm_input_gradient(const BatchNormShape& shape, int ex
 std::vector<float> batch_norm_scale_gradient(const BatchNormShape& shape, int examples,
                                              std::span<const float> x, std::span<const float> dy) {
   std::vector<float> gradient;
+  gradient.reserve(static_cast<std::size_t>(shape.channels));
   for (int c = 0; c < shape.channels; ++c) {
+    const std::vector<ExampleRange> groups = groups_of(shape, examples);
     std::vector<Normaliser> by_group;
-    for (const ExampleRange& group : groups_of(shape, examples))
+    by_group.reserve(groups.size());
+    for (const ExampleRange& group : groups)
       by_group.emplace_back(statistics_of_group(shape, group, c, x), shape.eps);
     gradient.push_back(sum_over_packs(examples, [&](int first, int end) {
       const int group = shape.ghost == 0 ? 0 : first / shape.ghost;
@@ -231,6 +236,7 @@ std::vector<float> batch_norm_scale_gradient(const BatchNormShape& shape, int ex
 std::vector<float> batch_norm_bias_gradient(const BatchNormShape& shape, int examples,
                                             std::span<const float> dy) {
   std::vector<float> gradient;
+  gradient.reserve(static_cast<std::size_t>(shape.channels));
   for (int c = 0; c < shape.channels; ++c) {
     gradient.push_back(sum_over_packs(examples, [&](int first, int end) {
       return bias_sum_of_pack(shape, {first, end}, c, dy);

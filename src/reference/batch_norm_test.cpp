@@ -7,6 +7,7 @@
 
 #include "base/same_bits_for_test.h"
 #include "reference/check_gradients_for_test.h"
+#include "reference/image_shape.h"
 
 namespace lockstep::reference {
 namespace {
@@ -21,7 +22,7 @@ constexpr float kMomentum = 0.25f;
 
 NormStep take_step(const BatchNormShape& shape, const Tensor& x, const Tensor& dy,
                    const NormParameters& given, Tensor running_mean, Tensor running_var) {
-  const auto example = static_cast<std::size_t>(shape.channels * shape.height * shape.width);
+  const std::size_t example = ImageShape{shape.channels, shape.height, shape.width}.elements(1);
   const int examples = static_cast<int>(x.size() / example);
   NormStep step{batch_norm_forward(shape, examples, x, given),
                 batch_norm_input_gradient(shape, examples, x, dy, given.scale),

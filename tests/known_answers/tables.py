@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Makes the tables of inputs and results beside this file from law.py and pytorch.py, and confirms the committed ones.
+"""Makes the tables of inputs and results beside this file from law.py, pytorch.py and batch_norm.py, and confirms the
+committed ones.
 
 Without arguments it ends with 1 if a committed table differs from what they give; `--write` writes them. The library
-is held against the tables by tests/known_answers_test.cpp and, for optimizers, tests/pytorch_formulas_test.cpp. Numbers are
-bit patterns in hex, but those of optimizers are decimal; `nan` stands for every NaN.
+is held against the tables by tests/known_answers_test.cpp and, for optimizers, tests/pytorch_formulas_test.cpp; the naive
+twin of batch norm by tests/batch_norm_formulas_test.cpp. Numbers are bit patterns in hex, but those of optimizers and of
+batch norm are decimal; `nan` stands for every NaN.
 """
 import fractions
 import math
 import pathlib
 import sys
 
+import batch_norm
 import law
 import pytorch
 from ieee import DOUBLE, SINGLE, double, double_bits, rounded, single, single_bits
@@ -135,7 +138,8 @@ def shuffle_table():
 TABLES = {"exp": lambda: function_table(law.exp, exp_inputs()), "log": lambda: function_table(law.log, log_inputs()),
           "philox": philox_table, "streams": stream_table, "double_log": double_log_table, "normal": normal_table,
           "initial_weights": weight_table, "uniform_weights": uniform_table,
-          "shuffles": shuffle_table, "optimizers": pytorch.table}
+          "shuffles": shuffle_table, "optimizers": pytorch.table,
+          "batch_norm": batch_norm.table}
 
 
 def main():
@@ -145,7 +149,7 @@ def main():
         if write:
             path.write_text(text)
         elif path.read_text() != text:
-            sys.exit(f"{path}: law.py or pytorch.py gives another table; see the difference with {HERE}/tables.py --write")
+            sys.exit(f"{path}: another table is found; see the difference with {HERE}/tables.py --write")
     print(f"{len(TABLES)} tables " + ("written" if write else "confirmed"))
 
 
