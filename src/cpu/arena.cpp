@@ -61,13 +61,13 @@ void Arena::enlarge(const program::Program& program, int stack) {
   for (std::size_t i = 0; i < locations_.size(); ++i) {
     const program::Buffer& buffer = program.buffers[i];
     Location& location = locations_[i];
-    if (buffer.role == Role::inbox && buffer.elements > location.float_memory.size())
+    const bool has_own_size = buffer.role == Role::inbox || buffer.role == Role::statistics;
+    if (has_own_size && buffer.elements > location.float_memory.size())
       give(location.float_memory, buffer.elements * sizeof(float));
     if (buffer.role == Role::partial && deeper)
       give(location.float_memory,
            static_cast<std::size_t>(threads_ * stack_) * location.stride * sizeof(float));
-    if (buffer.role == Role::inbox || buffer.role == Role::partial)
-      location.floats = location.float_memory.data();
+    if (has_own_size || buffer.role == Role::partial) location.floats = location.float_memory.data();
   }
 }
 

@@ -29,10 +29,11 @@ class Arena {
 
   // An arena is a handle: its functions are const, and their callers may write to the memory.
 
-  // Makes room for the inboxes of a further program and for stacks of `stack` partial sums.
+  // Makes room for the inboxes and the statistics of a further program and for stacks of `stack` partial
+  // sums.
   void enlarge(const program::Program& program, int stack);
 
-  // Shared: parameters, gradients, states, inboxes.
+  // Shared: parameters, gradients, states, inboxes, statistics.
   float* shared(program::BufferId id) const { return at(id).floats; }
 
   // Shared, perhaps the parameter itself, or in a workspace.

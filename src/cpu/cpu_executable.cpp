@@ -281,13 +281,20 @@ void CpuExecutable::run_packs(ReadySegment& segment, Work work, WorkspacePool::L
   }
 }
 
-void CpuExecutable::prepare(const Work& work, device::Watcher& watcher) {
-  for (const ReadySegment& segment : current_->segments) {
-    for (std::size_t step = 0; step < segment.steps.size(); ++step) {
-      const program::Instruction& instruction = segment.segment->instructions[step];
-      if (!std::holds_alternative<program::Prepare>(instruction.operation)) continue;
+// Prepares what the segment reads.
+void CpuExecutable::prepare(const ReadySegment& segment, const Work& work, device::Watcher& watcher) {
+  const auto reads = [&](program::BufferId id) {
+    return std::ranges::any_of(segment.segment->instructions, [&](const program::Instruction& i) {
+      return std::ranges::find(i.inputs, id) != i.inputs.end();
+    });
+  };
+  for (const ReadySegment& maker : current_->segments) {
+    for (std::size_t step = 0; step < maker.steps.size(); ++step) {
+      const program::Instruction& instruction = maker.segment->instructions[step];
+      if (!std::holds_alternative<program::Prepare>(instruction.operation) || !reads(instruction.outputs[0]))
+        continue;
       watcher.begin(instruction);
-      segment.steps[step]->run(work);
+      maker.steps[step]->run(work);
     }
   }
 }
@@ -320,7 +327,7 @@ void CpuExecutable::run_share(ReadySegment& segment, const device::StepInput& in
   }
   WorkspacePool::Lease lease(workspaces_);
   work.workspace = lease.memory();
-  if (prepares_late_) prepare(work, watcher);
+  if (prepares_late_) prepare(segment, work, watcher);
   run_packs(segment, work, &lease, watcher);
 }
 

@@ -70,7 +70,7 @@ class CpuExecutable : public device::Executable {
   ArenaLinks links() const;
   int make_steps(ReadyProgram& ready);
 
-  void prepare(const Work& work, device::Watcher& watcher);
+  void prepare(const ReadySegment& segment, const Work& work, device::Watcher& watcher);
   void begin_packs(ReadySegment& segment, device::Watcher& watcher);
   void run_packs(ReadySegment& segment, Work work, WorkspacePool::Lease* lease, device::Watcher& watcher);
   void run_elements(ReadySegment& segment, const device::StepInput& input, device::Watcher& watcher);

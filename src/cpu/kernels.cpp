@@ -9,6 +9,8 @@
 #include <hwy/highway.h>
 
 #if HWY_NATIVE_FMA && !HWY_HAVE_SCALABLE
+#include "cpu/simd/batch_norm.h"
+#include "cpu/simd/batch_norm_numbers.h"
 #include "cpu/simd/bias_sums.h"
 #include "cpu/simd/epilogue.h"
 #include "cpu/simd/finite.h"
@@ -91,6 +93,13 @@ constexpr Kernels make_kernels(std::string_view name) {
   row.maximum_pool = maximum_pool;
   row.maximum_pool_gradient = maximum_pool_gradient;
   row.unpool = unpool;
+  row.norm_statistics = norm_statistics;
+  row.norm_forward = norm_forward;
+  row.norm_sums = norm_sums;
+  row.norm_input_gradient = norm_input_gradient;
+  row.norm_coefficients = norm_coefficients;
+  row.norm_factors = norm_factors;
+  row.norm_running = norm_running;
   row.loss = softmax_cross_entropy;
   row.load_pixels = load_pixels;
   row.divide = divide;

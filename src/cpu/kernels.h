@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cpu/jobs/batch_norm.h"
 #include "cpu/jobs/block.h"
 #include "cpu/jobs/join.h"
 #include "cpu/jobs/lane_chain.h"
@@ -46,6 +47,13 @@ struct Kernels {
   void (*sum)(const float* a, const float* b, float* to, std::size_t floats);  // to may be a or b
   PoolFunction average_pool, average_pool_gradient, maximum_pool, maximum_pool_gradient;
   Unpool unpool;
+  NormStatisticsFunction norm_statistics;
+  NormForwardFunction norm_forward;
+  NormSumsFunction norm_sums;
+  NormInputGradientFunction norm_input_gradient;
+  NormCoefficientsFunction norm_coefficients;
+  NormFactorsFunction norm_factors;
+  NormRunningFunction norm_running;
   LossFunction loss;
   // Pixels of 16 examples, `pixels` each, to [pixel][lane] / 255.
   void (*load_pixels)(const std::uint8_t* const* examples, int pixels, float* to);
