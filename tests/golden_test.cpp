@@ -85,14 +85,18 @@ class TwinSteps {
       for (const std::uint8_t pixel : set.example(e)) images.push_back(static_cast<float>(pixel) / 255.0f);
       labels.push_back(set.labels[e]);
     }
-    const reference::Step step =
-        reference::train_step(job_.model, weights_, {images, labels}, job_.learning_rate);
+    reference::Step step = reference::train_step(job_.model, weights_, {images, labels}, job_.learning_rate);
     const arithmetic::UpdateScalars scalars =
         reference::update_scalars({job_.optimizer, job_.schedule, job_.learning_rate, kSteps, 1}, ++steps_);
     const std::vector<model::Parameter> parameters = model::parameters_of(job_.model);
-    for (std::size_t i = 0; i < weights_.size(); ++i)
-      reference::update(job_.optimizer.kind, weights_[i], states_[i], step.gradients[i],
-                        reference::scalars_for(job_.model, parameters[i], scalars));
+    for (std::size_t i = 0; i < weights_.size(); ++i) {
+      if (parameters[i].trained()) {
+        reference::update(job_.optimizer.kind, weights_[i], states_[i], step.gradients[i],
+                          reference::scalars_for(job_.model, parameters[i], scalars));
+      } else {
+        weights_[i] = std::move(step.parameters[i]);
+      }
+    }
     return weights_;
   }
 

@@ -55,14 +55,18 @@ std::vector<KernelFigure> bench_kernels(const KernelBenchOptions& options, FmaPe
     };
   };
   LoneExchange exchange({*crew, {program}, {&executable}, 0, minibatch.step_input()});
-  // In the order of the step: the segment over packs is replaced by its instructions and the exchange.
+  // In the order of the step: a segment over packs is replaced by its instructions. The exchange comes behind
+  // the last one.
+  const auto last_packs = std::ranges::find(program.segments.rbegin(), program.segments.rend(),
+                                            Segment::Over::packs, &Segment::over);
+  const auto behind = static_cast<std::size_t>(program.segments.rend() - last_packs);
   for (std::size_t s = 0; s < program.segments.size(); ++s) {
     const Segment& segment = program.segments[s];
     if (segment.over == Segment::Over::elements) time(segment, run_segment(0, s));
     if (segment.over != Segment::Over::packs) continue;
-    for (const program::Program& single : one_by_one(program))
+    for (const program::Program& single : one_by_one(program, s))
       time(single.segments[0], run_segment(executable.add(single), 0));
-    time({"exchange", Segment::Over::host, {}}, [&exchange] { exchange.run(); });
+    if (s + 1 == behind) time({"exchange", Segment::Over::host, {}}, [&exchange] { exchange.run(); });
   }
   const std::vector<Timing> times = take_turns(options.pace, peak, runs);
   std::vector<KernelFigure> figures;

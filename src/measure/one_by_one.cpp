@@ -4,9 +4,9 @@
 
 namespace lockstep::measure {
 
-std::vector<program::Program> one_by_one(const program::Program& program) {
+std::vector<program::Program> one_by_one(const program::Program& program, std::size_t segment) {
   std::vector<program::Program> singles;
-  const program::Segment& packs = program::packs_of(program);
+  const program::Segment& packs = program.segments[segment];
   for (const program::Instruction& instruction : packs.instructions) {
     program::Program& single = singles.emplace_back(program);
     single.purpose = program::Purpose::timing;

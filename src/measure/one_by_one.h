@@ -6,8 +6,8 @@
 
 namespace lockstep::measure {
 
-// A program for every instruction that runs over packs, which stands alone in it. Once the program itself has
-// run, each of these finds in the buffers what it finds in a step.
-std::vector<program::Program> one_by_one(const program::Program& program);
+// A program for every instruction of a segment over packs, which stands alone in it. Once the program itself
+// has run, each of these finds in the buffers what it finds in a step.
+std::vector<program::Program> one_by_one(const program::Program& program, std::size_t segment);
 
 }  // namespace lockstep::measure

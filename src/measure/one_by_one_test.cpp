@@ -10,10 +10,10 @@
 namespace lockstep::measure {
 namespace {
 
-TEST(OneByOne, EachInstructionOverPacksStandsAlone) {
-  const program::Program whole = program::data_parallel(program::compile_training(model::lenet()), {}, 16)[0];
-  const std::vector<program::Instruction>& packs = program::packs_of(whole).instructions;
-  const std::vector<program::Program> singles = one_by_one(whole);
+void expect_alone(const program::Program& whole, std::size_t segment) {
+  ASSERT_EQ(whole.segments.at(segment).over, program::Segment::Over::packs);
+  const std::vector<program::Instruction>& packs = whole.segments[segment].instructions;
+  const std::vector<program::Program> singles = one_by_one(whole, segment);
   ASSERT_EQ(singles.size(), packs.size());
   for (std::size_t i = 0; i < packs.size(); ++i) {
     EXPECT_NO_THROW(program::check_program(singles[i]));
@@ -28,6 +28,13 @@ TEST(OneByOne, EachInstructionOverPacksStandsAlone) {
     EXPECT_EQ(single.instructions[0].inputs, packs[i].inputs);
     EXPECT_EQ(single.instructions[0].outputs, packs[i].outputs);
   }
+}
+
+TEST(OneByOne, EachInstructionOverPacksStandsAlone) {
+  model::Model model = model::lenet();
+  model.layers.insert(model.layers.begin() + 1, {"bn1", model::BatchNorm{}});
+  const program::Program whole = program::data_parallel(program::compile_training(model), {}, 16)[0];
+  for (const std::size_t segment : {std::size_t{1}, std::size_t{5}}) expect_alone(whole, segment);
 }
 
 }  // namespace

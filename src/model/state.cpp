@@ -16,9 +16,11 @@ std::vector<StateTensor> state_tensors(const Model& model, arithmetic::UpdateKin
   for (std::size_t i = 0; i < parameters.size(); ++i)
     tensors.push_back({parameters[i].name, parameters[i].shape, StateTensor::Kind::parameter, i});
   for (const std::string_view state : arithmetic::update_rule(rule).states) {
-    for (std::size_t i = 0; i < parameters.size(); ++i)
-      tensors.push_back({fmt::format("{}.{}", parameters[i].name, state), parameters[i].shape,
-                         StateTensor::Kind::optimizer_state, i, state});
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (parameters[i].trained())
+        tensors.push_back({fmt::format("{}.{}", parameters[i].name, state), parameters[i].shape,
+                           StateTensor::Kind::optimizer_state, i, state});
+    }
   }
   return tensors;
 }

@@ -23,7 +23,8 @@ struct StateTensor {
   std::size_t elements() const;
 };
 
-// The parameters in model order; then, for each state of the rule, that state of every parameter.
+// The parameters in model order; then, for each state of the rule, that state of every parameter that a
+// gradient changes.
 std::vector<StateTensor> state_tensors(const Model& model, arithmetic::UpdateKind rule);
 
 }  // namespace lockstep::model

@@ -1,14 +1,20 @@
 #include "program/builder.h"
 
 #include <algorithm>
+#include <iterator>
+
+#include "base/error.h"
 
 namespace lockstep::program {
 
 Builder::Builder(const model::Model& model, const std::vector<Node>& nodes)
-    : nodes_(nodes), wanted_(nodes.size() + 1, false), gradients_(nodes.size() + 1, -1) {
+    : nodes_(nodes),
+      parameters_(model::parameters_of(model)),
+      wanted_(nodes.size() + 1, false),
+      gradients_(nodes.size() + 1, -1) {
   // What is not needed of the picture is not loaded, but the program's input is the whole picture.
   program_.input = model.input;
-  for (const model::Parameter& p : model::parameters_of(model))
+  for (const model::Parameter& p : parameters_)
     program_.parameters.push_back(add_buffer(p.name, Role::parameter, p.elements()));
   for (const Node& node : nodes) {
     bool wanted = std::visit([](const auto& kind) { return kind.kTrained; }, node.kind);
@@ -44,6 +50,20 @@ BufferId Builder::add_buffer(std::string name, Role role, std::size_t elements) 
 
 BufferId Builder::add_activation(std::string name, const Shape& shape) {
   return add_buffer(std::move(name), Role::activation, static_cast<std::size_t>(shape.elements()));
+}
+
+BufferId Builder::add_table(std::string name, std::size_t row, const PackGroups& groups) {
+  const BufferId id = add_buffer(std::move(name), Role::statistics, row);
+  program_.tables.push_back({id, groups});
+  return id;
+}
+
+void Builder::meet(Meeting meeting, Instruction between) {
+  meeting.segment = work_.size();  // the preparation stands before all others
+  program_.meetings.push_back(meeting);
+  const std::string name(operation_name(between.operation));
+  work_.push_back({name, Segment::Over::elements, {std::move(between)}});
+  work_.push_back({"packs", Segment::Over::packs, {}});
 }
 
 BufferId Builder::input(const Node& node, std::size_t operand) const {
@@ -90,23 +110,23 @@ void Builder::add_gradient(const Node& reader, std::size_t operand, BufferId gra
 }
 
 void Builder::add_sums() {
-  for (const BufferId id : program_.parameters) {
-    const Buffer p = buffer(id);
-    partials_.push_back(add_buffer(p.name + ".partial", Role::partial, p.elements));
-    program_.gradients.push_back(add_buffer(p.name + ".gradient", Role::gradient, p.elements));
+  for (const model::Parameter& p : parameters_) {
+    partials_.push_back(p.trained() ? add_buffer(p.name + ".partial", Role::partial, p.elements()) : -1);
+    program_.gradients.push_back(p.trained() ? add_buffer(p.name + ".gradient", Role::gradient, p.elements())
+                                             : -1);
   }
 }
 
 BufferId Builder::sum_of(int index) {
   const auto p = static_cast<std::size_t>(index);
+  check(partials_[p] >= 0, "no gradient changes {}", parameters_[p].name);
   program_.sums.push_back({partials_[p], program_.gradients[p], program_.parameters[p]});
   return partials_[p];
 }
 
 Program Builder::finish() {
-  program_.segments.insert(program_.segments.begin(),
-                           {{"prepare", Segment::Over::elements, std::move(prepares_)},
-                            {"packs", Segment::Over::packs, std::move(packs_)}});
+  program_.segments = {{"prepare", Segment::Over::elements, std::move(prepares_)}};
+  std::ranges::move(work_, std::back_inserter(program_.segments));
   check_program(program_);
   return std::move(program_);
 }

@@ -26,9 +26,15 @@ class Builder {
   // ---- buffers and instructions
   BufferId add_buffer(std::string name, Role role, std::size_t elements);
   BufferId add_activation(std::string name, const Shape& shape);
+  // Statistics, `row` of them for each of the groups of packs; see Table.
+  BufferId add_table(std::string name, std::size_t row, const PackGroups& groups);
   const Buffer& buffer(BufferId id) const { return program_.buffers[static_cast<std::size_t>(id)]; }
-  void emit(Instruction instruction) { packs_.push_back(std::move(instruction)); }
+  void emit(Instruction instruction) { work_.back().instructions.push_back(std::move(instruction)); }
   void emit_prepare(Instruction instruction) { prepares_.push_back(std::move(instruction)); }
+
+  // Ends the segment over packs: the rows that its packs make meet, then `between` runs over elements, and
+  // what is emitted from then on runs over packs again.
+  void meet(Meeting meeting, Instruction between);
 
   // ---- values
   BufferId input(const Node& node, std::size_t operand = 0) const;
@@ -56,11 +62,11 @@ class Builder {
 
   // ---- parameters, by their index in model::parameters_of
   BufferId parameter(int index) const { return program_.parameters[static_cast<std::size_t>(index)]; }
-  void add_sums();             // a partial sum and a mean gradient for each
+  void add_sums();             // a partial sum and a mean gradient for each one that a gradient changes
   BufferId sum_of(int index);  // the partial sum, which is complete after the instruction that comes next
 
   Program& program() { return program_; }
-  // Puts the instructions into segments, before all others.
+  // Puts the segments together.
   Program finish();
 
  private:
@@ -68,13 +74,15 @@ class Builder {
 
   const std::vector<Node>& nodes_;
   Program program_;
-  std::vector<Instruction> prepares_, packs_;
+  const std::vector<model::Parameter> parameters_;
+  std::vector<Instruction> prepares_;
+  std::vector<Segment> work_{{"packs", Segment::Over::packs, {}}};
   BufferId labels_ = -1;
   std::vector<BufferId> values_;  // by value
   std::vector<bool> wanted_;      // by value
   std::vector<BufferId>
       gradients_;                   // by value; -1: no reader has given one yet, or nothing needs it any more
-  std::vector<BufferId> partials_;  // by parameter
+  std::vector<BufferId> partials_;  // by parameter; -1 where there is none
   std::map<std::pair<int, std::string>, BufferId> kept_;
 };
 

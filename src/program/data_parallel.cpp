@@ -1,12 +1,15 @@
 #include "program/data_parallel.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/divide.h"
+#include "base/error.h"
 #include "plan/deal.h"
+#include "program/meet.h"
 #include "program/rank_builder.h"
 
 namespace lockstep::program {
@@ -52,7 +55,9 @@ class Splitter {
     for (int rank = 0; rank < plan.ranks; ++rank) {
       RankBuilder& builder = ranks_.emplace_back(step);
       builder.program().packs = packs;
-      packs_of(builder.program()).packs = shares[static_cast<std::size_t>(rank)];
+      for (Segment& segment : builder.program().segments) {
+        if (segment.over == Segment::Over::packs) segment.packs = shares[static_cast<std::size_t>(rank)];
+      }
       if (plan.ranks > 1) inboxes_.push_back(builder.add_buffer("inbox", Role::inbox, 0));
       const std::vector<arithmetic::PackRange> held =
           arithmetic::cover(packs, shares[static_cast<std::size_t>(rank)]);
@@ -60,6 +65,7 @@ class Splitter {
       all.insert(all.end(), held.begin(), held.end());
     }
     pairs_ = arithmetic::join_pairs(packs, {0, packs}, all);
+    deal_tables(ranks_);
   }
 
   std::vector<Program> split() {
@@ -68,8 +74,11 @@ class Splitter {
     std::vector<Program> programs;
     programs.reserve(ranks_.size());
     for (RankBuilder& rank : ranks_) {
-      check_program(rank.program());
-      programs.push_back(std::move(rank.program()));
+      Program& program = programs.emplace_back(std::move(rank.program()));
+      program.tables.clear();
+      program.meetings.clear();
+      program.running.clear();
+      check_program(program);
     }
     return programs;
   }
@@ -93,17 +102,38 @@ class Splitter {
   // With a sharded optimizer the gradient of a parameter stays with its owner.
   bool stays(const Shard& shard) const { return plan_.shard_optimizer && sum_of(shard).parameter >= 0; }
 
-  // A bucket's results go back while the next bucket's sums come in.
+  // A bucket's results go back while the next bucket's sums come in. Meetings, which the work waits for,
+  // stand before the joins of the sums that were complete before them.
   void exchange_sums() {
     const std::vector<exchange::Bucket> buckets = exchange::buckets_of(sizes_, plan_.smallest_bucket);
     std::vector<PendingJoin> pending;
-    for (std::size_t bucket = 0; bucket <= buckets.size(); ++bucket) {
-      std::vector<PendingJoin> arriving;
-      if (bucket < buckets.size()) arriving = collect(buckets[bucket]);
+    std::size_t met = 0;
+    for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) {
+      const std::size_t segment = segment_of(buckets[bucket].last - 1);
+      for (; met < step_.meetings.size() && step_.meetings[met].segment < segment; ++met) {
+        add_meeting(step_.meetings[met], met, ranks_, waits_);
+        finish(std::exchange(pending, {}));
+      }
+      std::vector<PendingJoin> arriving = collect(buckets[bucket]);
       if (bucket + 1 == buckets.size()) collect_tally();
-      finish(std::exchange(pending, std::move(arriving)));
+      if (met == step_.meetings.size()) finish(std::exchange(pending, {}));
+      std::ranges::move(arriving, std::back_inserter(pending));
     }
+    check(met == step_.meetings.size(), "statistics meet behind the last sum");
+    finish(std::move(pending));
     if (step_.tally >= 0) finish_tally();
+  }
+
+  // Where the sum is complete.
+  std::size_t segment_of(int sum) const {
+    const BufferId partial = step_.sums[static_cast<std::size_t>(sum)].partial;
+    const auto makes = [&](const Instruction& instruction) {
+      return std::ranges::find(instruction.outputs, partial) != instruction.outputs.end();
+    };
+    const auto segment = std::ranges::find_if(step_.segments, [&](const Segment& candidate) {
+      return std::ranges::any_of(candidate.instructions, makes);
+    });
+    return static_cast<std::size_t>(segment - step_.segments.begin());
   }
 
   // Subtrees to their owners. A bucket starts when the last of its sums is complete: the others are complete
@@ -308,6 +338,7 @@ class Splitter {
     std::vector<Instruction> updates;
     for (const BufferId parameter : program.parameters) {
       const auto sum = std::ranges::find(program.sums, parameter, &Sum::parameter);
+      if (sum == program.sums.end()) continue;
       const Part part = owned_part(rank, static_cast<int>(sum - program.sums.begin()));
       if (part.count == 0) continue;
       Instruction update{Update{program.rule, part, sum->decays},
@@ -317,6 +348,10 @@ class Splitter {
       update.inputs.insert(update.inputs.end(), sum->states.begin(), sum->states.end());
       update.outputs.insert(update.outputs.end(), sum->states.begin(), sum->states.end());
       updates.push_back(std::move(update));
+    }
+    for (Instruction running : program.running) {
+      running.inputs.insert(running.inputs.begin(), program.verdict);
+      updates.push_back(std::move(running));
     }
     program.segments.push_back(
         {"update", Segment::Over::elements, std::move(updates), {}, std::exchange(waits_of(rank), {})});

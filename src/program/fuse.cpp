@@ -7,9 +7,11 @@ namespace {
 
 // Takes `next` into `node` if the pair can run as one.
 bool absorb(Node& node, const Node& next) {
-  auto* const convolution = std::get_if<ConvolutionNode>(&node.kind);
-  if (convolution == nullptr) return false;
-  if (!std::visit([&](const auto& kind) { return kind.join(*convolution); }, next.kind)) return false;
+  const auto joins = [](auto& before, const auto& kind) {
+    if constexpr (std::decay_t<decltype(before)>::kJoined) return kind.join(before);
+    return false;
+  };
+  if (!std::visit(joins, node.kind, next.kind)) return false;
   node.name += "+" + next.name;
   node.output = next.output;
   return true;
@@ -25,7 +27,7 @@ std::vector<int> readers_of_values(const std::vector<Node>& nodes) {
 
 }  // namespace
 
-// A fused node stands where its convolution stood, so the order of gradients that meet stays what it was.
+// A fused node stands where its first node stood, so the order of gradients that meet stays what it was.
 std::vector<Node> fuse(std::vector<Node> nodes) {
   const std::vector<int> readers = readers_of_values(nodes);
   std::vector<int> numbers(nodes.size() + 1, 0);  // from old numbers of values to new ones

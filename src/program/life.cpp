@@ -58,8 +58,11 @@ std::vector<Life> lives_of(const Program& program, const Nest& nest) {
 }
 
 bool may_overwrite(const Instruction& instruction, std::size_t input) {
-  if (std::holds_alternative<Add>(instruction.operation)) return true;
-  return std::holds_alternative<ReluBackward>(instruction.operation) && input == 0;
+  const Operation& operation = instruction.operation;
+  if (std::holds_alternative<Add>(operation)) return true;
+  return input == 0 &&
+         (std::holds_alternative<ReluBackward>(operation) || std::holds_alternative<NormForward>(operation) ||
+          std::holds_alternative<NormInputGradient>(operation));
 }
 
 }  // namespace lockstep::program

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "program/access.h"
 #include "program/print.h"
 
 namespace lockstep::program {
@@ -111,34 +112,22 @@ class OrderCheck {
       for (const Instruction& instruction : segment.instructions) {
         append(add_node(rank, 2 * rank, &instruction, nullptr));
         note(instruction.signals, signals, last);
-        add_accesses(rank, instruction, start, last);
+        add_accesses(rank, segment, instruction, start, last);
       }
     }
   }
 
   // What exchanges do not touch is ordered by the work list.
-  void add_accesses(int rank, const Instruction& instruction, int start, int end) {
+  void add_accesses(int rank, const Segment& segment, const Instruction& instruction, int start, int end) {
     const auto add = [&](BufferId buffer, Part part, bool writes) {
-      if (!touched_[static_cast<std::size_t>(buffer)]) return;
+      if (!touched_[static_cast<std::size_t>(buffer)] || part.count == 0) return;
       accesses_[static_cast<std::size_t>(rank)].push_back(
           {{buffer, part.first, part.count, 0, kAllRows}, writes, false, start, end});
     };
-    const auto whole = [&](BufferId buffer) {
-      return Part{0, program(rank).buffers[static_cast<std::size_t>(buffer)].elements};
-    };
-    const auto* const check = std::get_if<Check>(&instruction.operation);
-    const auto* const update = std::get_if<Update>(&instruction.operation);
-    for (std::size_t i = 0; i < instruction.inputs.size(); ++i) {
-      const bool in_part = update != nullptr && (i == 1 || i == 2);
-      add(instruction.inputs[i],
-          check != nullptr ? check->parts[i]
-          : in_part        ? update->part
-                           : whole(instruction.inputs[i]),
-          false);
-    }
+    for (std::size_t i = 0; i < instruction.inputs.size(); ++i)
+      add(instruction.inputs[i], part_read(program(rank), instruction, i), false);
     for (std::size_t i = 0; i < instruction.outputs.size(); ++i)
-      add(instruction.outputs[i], update != nullptr && i == 0 ? update->part : whole(instruction.outputs[i]),
-          true);
+      add(instruction.outputs[i], part_written(program(rank), segment, instruction, i), true);
   }
 
   void add_exchange(int rank, Events& signals, Events& waits) {

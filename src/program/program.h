@@ -239,6 +239,24 @@ struct StatePart {
   std::size_t first = 0;  // the element of the tensor that the buffer starts at
 };
 
+// Of a step that is not yet dealt to ranks. A buffer of statistics that has one row of them; every rank's
+// has one for each group of packs of the minibatch. By pack: groups of one.
+struct Table {
+  BufferId buffer = -1;
+  PackGroups groups = {};
+};
+
+// Of a step that is not yet dealt to ranks: what has to happen between two segments over packs. The rows that
+// the packs of a group made meet, by the pack tree of the group, whose packs are numbered from its first.
+struct Meeting {
+  std::size_t segment = 0;  // its packs make the rows; the segment behind it waits for the groups of its rank
+  BufferId by_pack = -1, by_group = -1;
+  Join::Operator op = Join::Operator::statistics;
+  PackGroups groups = {};
+  // Ranks that have no packs of a group need its row, too.
+  bool to_all_ranks = false;
+};
+
 enum class Purpose {
   training,
   evaluation,
@@ -257,7 +275,13 @@ struct Program {
   Shape input;
   int classes = 0;
 
-  // Where the caller finds things. Parameters and gradients are in model order.
+  // Of a step that is not yet dealt to ranks.
+  std::vector<Table> tables;
+  std::vector<Meeting> meetings;     // in the order of the segments
+  std::vector<Instruction> running;  // come with the update; the verdict is going to be their first input
+
+  // Where the caller finds things. Parameters and gradients are in model order; the gradient of a parameter
+  // that no gradient changes is -1.
   std::vector<BufferId> parameters, gradients;
   std::vector<Sum> sums;  // in the order they become complete
   // How every parameter is updated.
@@ -272,7 +296,7 @@ struct Program {
 
 std::string_view operation_name(const Operation& operation);
 
-// The segment with the packs of a step. Requires: there is one.
+// The first segment over packs; others run over the same packs. Requires: there is one.
 const Segment& packs_of(const Program& program);
 Segment& packs_of(Program& program);
 

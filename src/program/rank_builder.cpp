@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace lockstep::program {
 
 BufferId RankBuilder::add_buffer(std::string name, Role role, std::size_t elements) {
@@ -15,16 +17,22 @@ EventId RankBuilder::when_done(Instruction& instruction) {
 }
 
 std::vector<EventId> RankBuilder::when_complete(BufferId output) {
-  for (Instruction& instruction : packs_of(program_).instructions) {
-    if (std::ranges::find(instruction.outputs, output) != instruction.outputs.end())
-      return {when_done(instruction)};
+  for (Segment& segment : program_.segments) {
+    if (segment.over != Segment::Over::packs) continue;
+    for (Instruction& instruction : segment.instructions) {
+      if (std::ranges::find(instruction.outputs, output) != instruction.outputs.end())
+        return {when_done(instruction)};
+    }
   }
   return {};
 }
 
 // A thread runs the last instruction for its last pack after all others.
 std::vector<EventId> RankBuilder::when_packs_are_done() {
-  std::vector<Instruction>& list = packs_of(program_).instructions;
+  const auto last = std::ranges::find(program_.segments.rbegin(), program_.segments.rend(),
+                                      Segment::Over::packs, &Segment::over);
+  check(last != program_.segments.rend(), "a program without packs");
+  std::vector<Instruction>& list = last->instructions;
   return list.empty() ? std::vector<EventId>{} : std::vector{when_done(list.back())};
 }
 

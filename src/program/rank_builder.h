@@ -19,8 +19,8 @@ class RankBuilder {
   }
 
   // ---- events of the work
-  // The partial sum, or the counts, that the packs make are complete. No event (and so nothing to wait for)
-  // where no instruction makes them.
+  // The partial sum, the counts or the rows of statistics that the packs make are complete. No event (and so
+  // nothing to wait for) where no instruction makes them.
   std::vector<EventId> when_complete(BufferId output);
   // No pack is worked on any more.
   std::vector<EventId> when_packs_are_done();

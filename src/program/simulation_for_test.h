@@ -104,6 +104,9 @@ class Simulation {
       cut(rank, join->output);
       for (const Region& input : join->inputs) cut(rank, input);
     }
+    for (const Segment& segment : rank.program->segments) {
+      for (const Instruction& i : segment.instructions) std::visit(RowCuts{rank, i}, i.operation);
+    }
     // An update and its gradient are cut alike.
     for (const Sum& sum : rank.program->sums) {
       if (sum.parameter < 0) continue;
@@ -112,6 +115,30 @@ class Simulation {
       rank.cuts[sum.gradient] = rank.cuts[sum.parameter] = both;
     }
   }
+  // Statistics are cut into their rows.
+  struct RowCuts {
+    Rank& rank;
+    const Instruction& instruction;
+    void rows(BufferId buffer, int channels, int numbers) const {
+      const auto row = static_cast<std::size_t>(channels) * static_cast<std::size_t>(numbers);
+      const std::size_t all = rank.program->buffers[static_cast<std::size_t>(buffer)].elements;
+      EXPECT_EQ(all % row, 0U) << instruction.layer;
+      for (std::size_t first = 0; first < all; first += row) cut(rank, {buffer, first, row});
+    }
+    template <class Other>
+    void operator()(const Other&) const {}
+    void operator()(const NormStatistics& n) const { rows(instruction.outputs[0], n.shape.channels, 3); }
+    void operator()(const NormSums& n) const { rows(instruction.outputs[0], n.shape.channels, 2); }
+    void operator()(const NormCoefficients& n) const {
+      rows(instruction.inputs[0], n.channels, 3);
+      rows(instruction.outputs[0], n.channels, 4);
+    }
+    void operator()(const NormFactors& n) const {
+      rows(instruction.inputs[2], n.channels, 2);
+      rows(instruction.outputs[0], n.channels, 3);
+    }
+    void operator()(const NormRunning& n) const { rows(instruction.inputs[1], n.channels, 3); }
+  };
   static std::vector<Piece> pieces(Rank& rank, const Region& region) {
     std::vector<Piece> list;
     for (int row = region.row; row < region.row + region.rows; ++row) {
@@ -166,6 +193,7 @@ class Simulation {
               fmt::format("{} of {}", operation_name(instruction.operation), &rank - ranks_.data()));
       }
     }
+    std::visit(Norms{*this, rank, segment, instruction}, instruction.operation);
     if (const auto* const update = std::get_if<Update>(&instruction.operation)) {
       const Region part{instruction.outputs[0], update->part.first, update->part.count};
       for (const Piece& piece : pieces(rank, part))
@@ -173,6 +201,61 @@ class Simulation {
       seen_verdicts_.insert(rank.memory[{instruction.inputs[0], 0, 0}]);
     }
   }
+
+  // What batch norms read and write beside the numbers of a pack.
+  struct Norms {
+    Simulation& simulation;
+    Rank& rank;
+    const Segment& segment;
+    const Instruction& instruction;
+
+    std::string& row(BufferId buffer, int channels, int numbers, int number) const {
+      const int first = channels * numbers * number;
+      return rank.memory[{buffer, 0, static_cast<std::size_t>(first)}];
+    }
+    void packs(BufferId buffer, int channels, int numbers) const {
+      for (int pack = segment.packs.first; pack < segment.packs.last; ++pack)
+        row(buffer, channels, numbers, pack) = std::to_string(pack);
+    }
+    template <class Norm>
+    void reads(const Norm& n, std::size_t operand, int numbers) const {
+      for (int pack = segment.packs.first; pack < segment.packs.last; ++pack) {
+        const int group = n.groups.of(pack);
+        const std::string& text = row(instruction.inputs[operand], n.shape.channels, numbers, group);
+        simulation.read_statistics_.insert({group, text});
+      }
+    }
+    template <class Other>
+    void operator()(const Other&) const {}
+    void operator()(const NormStatistics& n) const { packs(instruction.outputs[0], n.shape.channels, 3); }
+    void operator()(const NormSums& n) const {
+      packs(instruction.outputs[0], n.shape.channels, 2);
+      reads(n, 2, 4);
+    }
+    void operator()(const NormForward& n) const { reads(n, 1, 4); }
+    void operator()(const NormInputGradient& n) const {
+      reads(n, 2, 4);
+      reads(n, 3, 3);
+    }
+    void operator()(const NormCoefficients& n) const {
+      for (int g = n.first; g < n.last; ++g)
+        row(instruction.outputs[0], n.channels, 4, g) =
+            "coefficients of " + row(instruction.inputs[0], n.channels, 3, g);
+    }
+    void operator()(const NormFactors& n) const {
+      for (int g = n.first; g < n.last; ++g)
+        row(instruction.outputs[0], n.channels, 3, g) = fmt::format(
+            "factors of {}, {}, {}", row(instruction.inputs[0], n.channels, 3, g),
+            row(instruction.inputs[1], n.channels, 4, g), row(instruction.inputs[2], n.channels, 2, g));
+    }
+    void operator()(const NormRunning& n) const {
+      for (const BufferId running : instruction.outputs) {
+        std::string text = "running";
+        for (int g = 0; g < n.groups; ++g) text += " " + row(instruction.inputs[1], n.channels, 3, g);
+        simulation.write(rank, whole(rank, running), text);
+      }
+    }
+  };
 
   bool advance(std::size_t r) {
     Rank& rank = ranks_[r];
@@ -229,12 +312,15 @@ class Simulation {
  public:
   // What updates were told, on any rank.
   const std::set<std::string>& verdicts() const { return seen_verdicts_; }
+  // Which group's statistics packs were computed with, and what they were, on any rank.
+  const std::set<std::pair<int, std::string>>& read_statistics() const { return read_statistics_; }
 
  private:
   std::mt19937 random_;
   std::vector<Rank> ranks_;
   std::map<std::pair<std::size_t, std::size_t>, Channel> channels_;
   std::set<std::string> seen_verdicts_;
+  std::set<std::pair<int, std::string>> read_statistics_;
 };
 
 }  // namespace lockstep::program

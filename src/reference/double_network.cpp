@@ -10,13 +10,21 @@ namespace {
 
 using model::Shape;
 
+// Parameters of a layer; null where it has none. The scale of a batch norm is its weight.
+struct WeightAndBiasInDouble {
+  const Doubles* weight = nullptr;
+  const Doubles* bias = nullptr;
+};
+
+// What a layer makes of one example.
 struct DoubleLayer {
   Shape in, out;
-  std::vector<const Doubles*> inputs;
+  std::vector<std::span<const double>> inputs;
   const Doubles* weight;
   const Doubles* bias;
 
-  const Doubles& x() const { return *inputs[0]; }
+  std::span<const double> x() const { return inputs[0]; }
+  Doubles copy() const { return Doubles(x().begin(), x().end()); }
 
   static std::size_t at(const Shape& s, int c, int y, int column) {
     return (static_cast<std::size_t>(c) * static_cast<std::size_t>(s.height) + static_cast<std::size_t>(y)) *
@@ -61,7 +69,7 @@ struct DoubleLayer {
     return y;
   }
   Doubles operator()(const model::Relu&) const {
-    Doubles y = x();
+    Doubles y = copy();
     for (double& value : y) value = std::max(value, 0.0);
     return y;
   }
@@ -85,30 +93,79 @@ struct DoubleLayer {
     for (std::size_t i = 0; i < x().size(); ++i) y[i / area] += x()[i] / static_cast<double>(area);
     return y;
   }
-  Doubles operator()(const model::Flatten&) const { return x(); }
-  Doubles operator()(const model::BatchNorm&) const { return x(); }
+  Doubles operator()(const model::Flatten&) const { return copy(); }
   Doubles operator()(const model::Add&) const {
-    Doubles y = x();
-    for (std::size_t i = 0; i < y.size(); ++i) y[i] += (*inputs[1])[i];
+    Doubles y = copy();
+    for (std::size_t i = 0; i < y.size(); ++i) y[i] += inputs[1][i];
     return y;
+  }
+};
+
+// What a layer makes of a minibatch: the same of every example, unless it mixes examples.
+struct DoubleMinibatchLayer {
+  Shape in, out;
+  std::vector<const Doubles*> inputs;  // [example][channel][y][x]
+  WeightAndBiasInDouble parameters;
+
+  template <class Kind>
+  Doubles operator()(const Kind& kind) const {
+    const auto size = static_cast<std::size_t>(in.elements());
+    Doubles y;
+    for (std::size_t first = 0; first < inputs[0]->size(); first += size) {
+      DoubleLayer layer{in, out, {}, parameters.weight, parameters.bias};
+      for (const Doubles* input : inputs) layer.inputs.push_back(std::span(*input).subspan(first, size));
+      const Doubles of_example = layer(kind);
+      y.insert(y.end(), of_example.begin(), of_example.end());
+    }
+    return y;
+  }
+  Doubles operator()(const model::BatchNorm& norm) const {
+    Doubles y = *inputs[0];
+    const auto example = static_cast<std::size_t>(in.elements());
+    const std::size_t group = norm.ghost == 0 ? y.size() : static_cast<std::size_t>(norm.ghost) * example;
+    for (std::size_t first = 0; first < y.size(); first += group)
+      normalise(std::span(y).subspan(first, std::min(group, y.size() - first)), norm.eps);
+    return y;
+  }
+
+  // values: of a group
+  void normalise(std::span<double> values, double eps) const {
+    const auto channels = static_cast<std::size_t>(in.channels), area = static_cast<std::size_t>(in.area());
+    Doubles count(channels), mean(channels), variance(channels);
+    const auto channel = [&](std::size_t i) { return i / area % channels; };
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      count[channel(i)] += 1;
+      mean[channel(i)] += values[i];
+    }
+    for (std::size_t c = 0; c < channels; ++c) mean[c] /= count[c];
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const double deviation = values[i] - mean[channel(i)];
+      variance[channel(i)] += deviation * deviation / count[channel(i)];
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::size_t c = channel(i);
+      const double normalised = (values[i] - mean[c]) / std::sqrt(variance[c] + eps);
+      values[i] = normalised * (*parameters.weight)[c] + (*parameters.bias)[c];
+    }
   }
 };
 
 }  // namespace
 
 std::vector<Doubles> double_values(const model::Model& model, std::span<const Doubles> parameters,
-                                   std::span<const float> image) {
+                                   std::span<const float> images) {
   const std::vector<Shape> shapes = model::infer_shapes(model);
   const std::vector<std::vector<int>> inputs = model::inputs_of(model);
   const std::vector<model::Parameter> named = model::parameters_of(model);
-  std::vector<Doubles> values{Doubles(image.begin(), image.end())};
+  std::vector<Doubles> values{Doubles(images.begin(), images.end())};
   values.reserve(shapes.size());  // layers point to values
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
-    DoubleLayer layer{shapes[static_cast<std::size_t>(inputs[i][0])], shapes[i + 1], {}, nullptr, nullptr};
+    DoubleMinibatchLayer layer{shapes[static_cast<std::size_t>(inputs[i][0])], shapes[i + 1], {}, {}};
     for (const int value : inputs[i]) layer.inputs.push_back(&values[static_cast<std::size_t>(value)]);
     for (std::size_t p = 0; p < named.size(); ++p) {
-      if (named[p].layer != static_cast<int>(i)) continue;
-      (named[p].role == model::Parameter::Role::weight ? layer.weight : layer.bias) = &parameters[p];
+      if (named[p].layer != static_cast<int>(i) || !named[p].trained()) continue;
+      const bool is_bias = named[p].role == model::ParameterRole::bias;
+      (is_bias ? layer.parameters.bias : layer.parameters.weight) = &parameters[p];
     }
     values.push_back(std::visit(layer, model.layers[i].kind));
   }
@@ -117,10 +174,11 @@ std::vector<Doubles> double_values(const model::Model& model, std::span<const Do
 
 double double_mean_loss(const model::Model& model, std::span<const Doubles> parameters,
                         std::span<const float> images, std::span<const std::uint8_t> labels) {
-  const auto pixels = static_cast<std::size_t>(model.input.elements());
+  const Doubles scores = double_values(model, parameters, images).back();
+  const std::size_t classes = scores.size() / labels.size();
   double sum = 0;
   for (std::size_t e = 0; e < labels.size(); ++e) {
-    const Doubles z = double_values(model, parameters, images.subspan(e * pixels, pixels)).back();
+    const std::span<const double> z = std::span(scores).subspan(e * classes, classes);
     double exps = 0;
     for (const double c : z) exps += std::exp(c);
     sum += std::log(exps) - z[labels[e]];

@@ -11,11 +11,12 @@ namespace lockstep::reference {
 
 using Doubles = std::vector<double>;
 
-// By value (model/model.h), of one example. parameters: in the order of model::parameters_of.
+// By value (model/model.h), of a minibatch in training: [example][channel][y][x], like the images.
+// parameters: in the order of model::parameters_of.
 std::vector<Doubles> double_values(const model::Model& model, std::span<const Doubles> parameters,
-                                   std::span<const float> image);
+                                   std::span<const float> images);
 
-// Softmax cross entropy. images: [example][channel][y][x]
+// Softmax cross entropy.
 double double_mean_loss(const model::Model& model, std::span<const Doubles> parameters,
                         std::span<const float> images, std::span<const std::uint8_t> labels);
 

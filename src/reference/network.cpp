@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reference/add.h"
+#include "reference/batch_norm.h"
 #include "reference/convolution.h"
 #include "reference/linear.h"
 #include "reference/pool.h"
@@ -36,14 +37,39 @@ PoolShape whole_image(const model::Shape& in) {
   return {in.channels, in.height, in.width, in.height, in.width, in.height, in.width, 0, 0};
 }
 
-// A layer in its place: `weight` and `bias` are null where it has none.
+BatchNormShape shape_of(const model::BatchNorm& norm, const model::Shape& in) {
+  return {in.channels, in.height, in.width, norm.ghost, static_cast<float>(norm.eps)};
+}
+
+// What batch norms take their statistics from.
+enum class StatisticsFrom { minibatch, running };
+
+// A layer in its place. Parameters that it does not have are null; the scale of a batch norm is its weight.
 struct Place {
   std::vector<int> inputs;  // numbers of values
   model::Shape in;          // of the first input
   int examples;
   arithmetic::ConvolutionRule rule;
-  const Tensor* weight;
-  const Tensor* bias;
+  StatisticsFrom statistics;
+  const Tensor *weight = nullptr, *bias = nullptr, *running_mean = nullptr, *running_var = nullptr;
+
+  void set(model::ParameterRole role, const Tensor& values) {
+    switch (role) {
+      case model::ParameterRole::weight:
+      case model::ParameterRole::scale:
+        weight = &values;
+        break;
+      case model::ParameterRole::bias:
+        bias = &values;
+        break;
+      case model::ParameterRole::running_mean:
+        running_mean = &values;
+        break;
+      case model::ParameterRole::running_var:
+        running_var = &values;
+        break;
+    }
+  }
 };
 
 // The tensors that a layer takes.
@@ -72,7 +98,18 @@ Tensor give(const model::GlobalAvgPool&, const Place& place, const Inputs& x) {
 }
 Tensor give(const model::Flatten&, const Place&, const Inputs& x) { return *x[0]; }
 Tensor give(const model::Add&, const Place&, const Inputs& x) { return add(*x[0], *x[1]); }
-Tensor give(const model::BatchNorm&, const Place&, const Inputs& x) { return *x[0]; }
+Tensor give(const model::BatchNorm& norm, const Place& place, const Inputs& x) {
+  const BatchNormShape shape = shape_of(norm, place.in);
+  const NormParameters parameters{*place.weight, *place.bias};
+  switch (place.statistics) {
+    case StatisticsFrom::minibatch:
+      return batch_norm_forward(shape, place.examples, *x[0], parameters);
+    case StatisticsFrom::running:
+      return batch_norm_evaluation(shape, place.examples, *x[0], parameters,
+                                   {*place.running_mean, *place.running_var});
+  }
+  return {};
+}
 
 // What a layer has at hand on the way back.
 struct Back {
@@ -111,7 +148,10 @@ InputGradients input_gradients(const model::Flatten&, const Place&, const Back& 
 InputGradients input_gradients(const model::Add&, const Place&, const Back& back) {
   return {back.dy, back.dy};
 }
-InputGradients input_gradients(const model::BatchNorm&, const Place&, const Back& back) { return {back.dy}; }
+InputGradients input_gradients(const model::BatchNorm& norm, const Place& place, const Back& back) {
+  return {batch_norm_input_gradient(shape_of(norm, place.in), place.examples, *back.x[0], back.dy,
+                                    *place.weight)};
+}
 
 using WeightAndBias = std::array<Tensor, 2>;
 
@@ -134,19 +174,37 @@ WeightAndBias parameter_gradients(const model::MaxPool&, const Place&, const Bac
 WeightAndBias parameter_gradients(const model::GlobalAvgPool&, const Place&, const Back&) { return {}; }
 WeightAndBias parameter_gradients(const model::Flatten&, const Place&, const Back&) { return {}; }
 WeightAndBias parameter_gradients(const model::Add&, const Place&, const Back&) { return {}; }
-WeightAndBias parameter_gradients(const model::BatchNorm&, const Place&, const Back&) { return {}; }
+WeightAndBias parameter_gradients(const model::BatchNorm& norm, const Place& place, const Back& back) {
+  const BatchNormShape shape = shape_of(norm, place.in);
+  return {batch_norm_scale_gradient(shape, place.examples, *back.x[0], back.dy),
+          batch_norm_bias_gradient(shape, place.examples, back.dy)};
+}
 
-std::vector<Place> places_of(const model::Model& model, std::span<const Tensor> parameters, int examples) {
+Tensor of_role(WeightAndBias& gradients, model::ParameterRole role) {
+  switch (role) {
+    case model::ParameterRole::weight:
+    case model::ParameterRole::scale:
+      return std::move(gradients[0]);
+    case model::ParameterRole::bias:
+      return std::move(gradients[1]);
+    case model::ParameterRole::running_mean:
+    case model::ParameterRole::running_var:
+      break;
+  }
+  return {};
+}
+
+std::vector<Place> places_of(const model::Model& model, std::span<const Tensor> parameters, int examples,
+                             StatisticsFrom statistics) {
   std::vector<Place> places;
   const std::vector<model::Shape> shapes = model::infer_shapes(model);
   for (const std::vector<int>& inputs : model::inputs_of(model)) {
     const model::Shape& in = shapes[static_cast<std::size_t>(inputs.front())];
-    places.push_back({inputs, in, examples, model.convolution, nullptr, nullptr});
+    places.push_back({inputs, in, examples, model.convolution, statistics});
   }
   const std::vector<model::Parameter> named = model::parameters_of(model);
   for (std::size_t p = 0; p < named.size(); ++p) {
-    Place& place = places[static_cast<std::size_t>(named[p].layer)];
-    (named[p].role == model::Parameter::Role::weight ? place.weight : place.bias) = &parameters[p];
+    places[static_cast<std::size_t>(named[p].layer)].set(named[p].role, parameters[p]);
   }
   return places;
 }
@@ -163,11 +221,8 @@ void add_gradient(Tensor& gradient, Tensor next) {
   gradient = gradient.empty() ? std::move(next) : add(gradient, next);
 }
 
-}  // namespace
-
-std::vector<Tensor> forward(const model::Model& model, std::span<const Tensor> parameters, int examples,
-                            std::span<const float> input) {
-  const std::vector<Place> places = places_of(model, parameters, examples);
+std::vector<Tensor> values_of(const model::Model& model, const std::vector<Place>& places,
+                              std::span<const float> input) {
   std::vector<Tensor> values{Tensor(input.begin(), input.end())};
   for (std::size_t i = 0; i < places.size(); ++i) {
     const Inputs x = inputs_of(places[i], values);
@@ -177,9 +232,21 @@ std::vector<Tensor> forward(const model::Model& model, std::span<const Tensor> p
   return values;
 }
 
+}  // namespace
+
+std::vector<Tensor> forward(const model::Model& model, std::span<const Tensor> parameters, int examples,
+                            std::span<const float> input) {
+  return values_of(model, places_of(model, parameters, examples, StatisticsFrom::minibatch), input);
+}
+
+std::vector<Tensor> evaluation_forward(const model::Model& model, std::span<const Tensor> parameters,
+                                       int examples, std::span<const float> input) {
+  return values_of(model, places_of(model, parameters, examples, StatisticsFrom::running), input);
+}
+
 std::vector<Tensor> backward(const model::Model& model, std::span<const Tensor> parameters, int examples,
                              std::span<const Tensor> activations, Tensor dz) {
-  const std::vector<Place> places = places_of(model, parameters, examples);
+  const std::vector<Place> places = places_of(model, parameters, examples, StatisticsFrom::minibatch);
   std::vector<WeightAndBias> of_parameters(places.size());
   std::vector<Tensor> of_values(places.size() + 1);
   of_values.back() = std::move(dz);
@@ -197,10 +264,26 @@ std::vector<Tensor> backward(const model::Model& model, std::span<const Tensor> 
   }
   std::vector<Tensor> in_parameter_order;
   for (const model::Parameter& parameter : model::parameters_of(model)) {
-    WeightAndBias& pair = of_parameters[static_cast<std::size_t>(parameter.layer)];
-    in_parameter_order.push_back(std::move(pair[parameter.role == model::Parameter::Role::weight ? 0 : 1]));
+    WeightAndBias& gradients = of_parameters[static_cast<std::size_t>(parameter.layer)];
+    in_parameter_order.push_back(of_role(gradients, parameter.role));
   }
   return in_parameter_order;
+}
+
+void update_running_statistics(const model::Model& model, std::span<Tensor> parameters, int examples,
+                               std::span<const Tensor> activations) {
+  const std::vector<std::vector<int>> inputs = model::inputs_of(model);
+  const std::vector<model::Shape> shapes = model::infer_shapes(model);
+  const std::vector<model::Parameter> named = model::parameters_of(model);
+  for (std::size_t p = 0; p < named.size(); ++p) {
+    if (named[p].role != model::ParameterRole::running_mean) continue;
+    const auto layer = static_cast<std::size_t>(named[p].layer);
+    const auto& norm = std::get<model::BatchNorm>(model.layers[layer].kind);
+    const auto x = static_cast<std::size_t>(inputs[layer].front());
+    // the running variance is the next parameter
+    update_running_statistics(shape_of(norm, shapes[x]), examples, activations[x],
+                              static_cast<float>(norm.momentum), {parameters[p], parameters[p + 1]});
+  }
 }
 
 }  // namespace lockstep::reference

@@ -11,8 +11,8 @@
 namespace lockstep::reference {
 namespace {
 
-using model::Add, model::AvgPool, model::Conv2d, model::Flatten, model::GlobalAvgPool, model::Linear,
-    model::MaxPool, model::Relu;
+using model::Add, model::AvgPool, model::BatchNorm, model::Conv2d, model::Flatten, model::GlobalAvgPool,
+    model::Linear, model::MaxPool, model::Relu;
 
 // The layer under test stands behind a convolution, whose gradients need its input gradient.
 void check_behind_convolution(const model::LayerKind& kind) {
@@ -91,6 +91,18 @@ TEST(Gradients, OfMaxPool) { check_behind_convolution(MaxPool{.window = {2, 2}, 
 TEST(Gradients, OfMaxPoolThatOverlaps) {
   check_behind_convolution(MaxPool{.window = {3, 2}, .stride = {2, 1}, .padding = {1, 1}});
 }
+TEST(Gradients, OfBatchNorm) { check_behind_convolution(BatchNorm{}); }
+TEST(Gradients, OfBatchNormInGroups) { check_behind_convolution(BatchNorm{.ghost = 16}); }
+TEST(Gradients, OfBatchNormsBehindLinearLayers) {
+  check_gradients({.name = "norms",
+                   .input = {6},
+                   .layers = {{"linear1", Linear{5}},
+                              {"bn1", BatchNorm{.eps = 0.5}},
+                              {"linear2", Linear{5}},
+                              {"bn2", BatchNorm{.ghost = 16, .eps = 0.25}},
+                              {"add1", Add{}, {"bn2", "bn1"}},
+                              {"linear3", Linear{3}}}});
+}
 
 // Behind a relu whose value has three readers: two layers, and one of them twice.
 model::Model residual() {
@@ -110,6 +122,30 @@ TEST(Gradients, OfAValueAddedToItself) {
   check_gradients({.name = "double",
                    .input = {5},
                    .layers = {{"linear1", Linear{4}}, {"add1", Add{}, {"linear1", "linear1"}}}});
+}
+
+TEST(Network, EvaluationNormalisesWithTheRunningStatistics) {
+  // mean 3 and variance 4 - eps of the running statistics: (x - 3) / 2, times 2, plus 1
+  const model::Model model{.name = "norm", .input = {1}, .layers = {{"bn1", BatchNorm{.eps = 0.5}}}};
+  const std::vector<Tensor> parameters{{2}, {1}, {3}, {3.5f}};
+  EXPECT_THAT(evaluation_forward(model, parameters, 3, Tensor{5, 3, -1})[1], SameBits(Tensor{3, 1, -3}));
+  EXPECT_NE(forward(model, parameters, 3, Tensor{5, 3, -1})[1], (Tensor{3, 1, -3}));
+}
+
+TEST(Network, RunningStatisticsOfEveryBatchNormMove) {
+  // x is -1 and 3: mean 1, variance 8 of two values. bn2 reads bn1's output, whose variance is 1 or nearly.
+  const model::Model model{
+      .name = "two norms",
+      .input = {1},
+      .layers = {{"bn1", BatchNorm{.momentum = 0.5}}, {"bn2", BatchNorm{.momentum = 1}}}};
+  std::vector<Tensor> parameters{{1}, {7}, {0}, {1}, {1}, {0}, {5}, {5}};
+  const std::vector<Tensor> before = parameters;
+  update_running_statistics(model, parameters, 2, forward(model, parameters, 2, Tensor{-1, 3}));
+  EXPECT_THAT(parameters[2], SameBits(Tensor{0.5f}));
+  EXPECT_THAT(parameters[3], SameBits(Tensor{4.5f}));
+  EXPECT_NEAR(parameters[6][0], 7, 1e-5);
+  EXPECT_NEAR(parameters[7][0], 2, 1e-4);
+  for (const std::size_t kept : {0, 1, 4, 5}) EXPECT_EQ(parameters[kept], before[kept]);
 }
 
 TEST(Network, GradientsMeetInReverseModelOrder) {

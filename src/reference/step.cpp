@@ -1,5 +1,6 @@
 #include "reference/step.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <variant>
@@ -40,6 +41,10 @@ struct FirstValues {
   }
 };
 
+bool all_finite(const Tensor& tensor) {
+  return std::ranges::all_of(tensor, [](float value) { return std::isfinite(value); });
+}
+
 }  // namespace
 
 Step train_step(const model::Model& model, std::span<const Tensor> parameters, const Batch& batch,
@@ -52,11 +57,17 @@ Step train_step(const model::Model& model, std::span<const Tensor> parameters, c
   Step step;
   step.loss = loss_sum(loss.loss) / static_cast<float>(n);
   step.correct = loss.correct;
-  step.parameters.assign(parameters.begin(), parameters.end());
-  for (std::size_t p = 0; p < sums.size(); ++p) {
-    step.gradients.push_back(mean_gradient(sums[p], n));
-    sgd(step.parameters[p], step.gradients[p], learning_rate);
+  step.finite = std::isfinite(step.loss);
+  for (const Tensor& sum : sums) {
+    step.gradients.push_back(mean_gradient(sum, n));
+    step.finite = step.finite && all_finite(step.gradients.back());
   }
+  step.parameters.assign(parameters.begin(), parameters.end());
+  if (!step.finite) return step;
+  for (std::size_t p = 0; p < sums.size(); ++p) {
+    if (!sums[p].empty()) sgd(step.parameters[p], step.gradients[p], learning_rate);
+  }
+  update_running_statistics(model, step.parameters, n, activations);
   return step;
 }
 

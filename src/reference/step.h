@@ -19,11 +19,12 @@ struct Batch {
 struct Step {
   float loss = 0;  // mean over the minibatch
   int correct = 0;
-  std::vector<Tensor> gradients;   // means, in the order of model::parameters_of
-  std::vector<Tensor> parameters;  // after the update
+  std::vector<Tensor> gradients;   // means, in the order of model::parameters_of; empty if it is not trained
+  bool finite = true;              // the loss and the gradients
+  std::vector<Tensor> parameters;  // after the update, with new running statistics
 };
 
-// Forward, loss, backward, mean, SGD.
+// Forward, loss, backward, mean, SGD. A step that is not finite changes no parameter.
 Step train_step(const model::Model& model, std::span<const Tensor> parameters, const Batch& batch,
                 float learning_rate);
 

@@ -88,6 +88,42 @@ TEST(TrainStep, GivesOneExampleItsOwnGradient) {
   EXPECT_THAT(step.parameters, SameBits(std::vector<Tensor>{{-0.5f, 0.5f}, {-0.25f, 0.25f}}));
 }
 
+model::Model normalised() {
+  return {
+      .name = "normalised",
+      .input = {2},
+      .layers = {{"linear1", model::Linear{3}}, {"bn1", model::BatchNorm{}}, {"linear2", model::Linear{2}}}};
+}
+
+TEST(TrainStep, MovesTheRunningStatistics) {
+  const model::Model model = normalised();
+  const std::vector<Tensor> parameters = initial_parameters(model, 3);
+  const Tensor images{1, 2, 3, 5};
+  const std::vector<std::uint8_t> labels{0, 1};
+  const Step step = train_step(model, parameters, {images, labels}, 0.5f);
+  EXPECT_TRUE(step.finite);
+  std::vector<Tensor> expected = parameters;
+  update_running_statistics(model, expected, 2, forward(model, parameters, 2, images));
+  for (const std::size_t p : {4, 5}) {  // bn1.running_mean, bn1.running_var
+    EXPECT_TRUE(step.gradients[p].empty());
+    EXPECT_THAT(step.parameters[p], SameBits(expected[p]));
+    EXPECT_NE(step.parameters[p], parameters[p]);
+  }
+  EXPECT_NE(evaluate(model, step.parameters, {images, labels}).loss,
+            train_step(model, step.parameters, {images, labels}, 0).loss);
+}
+
+TEST(TrainStep, ChangesNothingIfItIsNotFinite) {
+  const model::Model model = normalised();
+  std::vector<Tensor> parameters = initial_parameters(model, 3);
+  parameters[0][0] = 3e38f;
+  const Tensor images{1, 2, 3, 5};
+  const std::vector<std::uint8_t> labels{0, 1};
+  const Step step = train_step(model, parameters, {images, labels}, 0.5f);
+  EXPECT_FALSE(step.finite);
+  EXPECT_THAT(step.parameters, SameBits(parameters));
+}
+
 TEST(InitialParameters, AreNormalWeightsAndZeroBiases) {
   const std::vector<Tensor> parameters = initial_parameters(model::lenet(), 9);
   Tensor expected(20 * 9);

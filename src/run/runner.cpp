@@ -14,9 +14,11 @@ std::size_t elements(const program::Program& program, program::BufferId id) {
   return program.buffers[static_cast<std::size_t>(id)].elements;
 }
 
+// Makes only what depends on the parameters alone.
 bool only_prepares(const program::Segment& segment) {
   return std::ranges::all_of(segment.instructions, [](const program::Instruction& i) {
-    return std::holds_alternative<program::Prepare>(i.operation);
+    return std::holds_alternative<program::Prepare>(i.operation) ||
+           std::holds_alternative<program::RunningCoefficients>(i.operation);
   });
 }
 

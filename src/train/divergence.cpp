@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "program/compile.h"
@@ -9,11 +10,23 @@
 namespace lockstep::train {
 namespace {
 
-// Examples that are replayed at once: every layer's output is kept for them.
 constexpr std::size_t kSlice = 256;
 
 bool all_finite(std::span<const float> values) {
   return std::ranges::all_of(values, [](float v) { return std::isfinite(v); });
+}
+
+// Examples that are replayed at once: every layer's output is kept for them. They are whole groups of
+// every batch norm, because examples of a group depend on each other.
+std::size_t slice_of(const model::Model& model, std::size_t examples) {
+  std::size_t slice = kSlice;
+  for (const model::Layer& layer : model.layers) {
+    const auto* const norm = std::get_if<model::BatchNorm>(&layer.kind);
+    if (norm != nullptr)
+      slice = norm->ghost == 0 ? examples : std::lcm(slice, static_cast<std::size_t>(norm->ghost));
+    if (slice >= examples) return examples;
+  }
+  return std::min(slice, examples);
 }
 
 // One layer after the other, nothing fused, no update: all that a search can look at.
@@ -29,10 +42,12 @@ struct Place {
 };
 
 // The first instruction, and of it the lowest of `examples` examples, whose output is not finite.
-std::optional<Place> first_not_finite(run::Runner& replay, const program::Segment& segment, int examples) {
+std::optional<Place> first_not_finite(run::Runner& replay,
+                                      const std::vector<const program::Instruction*>& instructions,
+                                      int examples) {
   const std::vector<program::Buffer>& buffers = replay.program().buffers;
-  for (std::size_t i = 0; i < segment.instructions.size(); ++i) {
-    for (const program::BufferId output : segment.instructions[i].outputs) {
+  for (std::size_t i = 0; i < instructions.size(); ++i) {
+    for (const program::BufferId output : instructions[i]->outputs) {
       const program::Buffer& buffer = buffers[static_cast<std::size_t>(output)];
       if (buffer.role != program::Role::activation) continue;
       std::vector<float> values(buffer.elements);
@@ -45,12 +60,21 @@ std::optional<Place> first_not_finite(run::Runner& replay, const program::Segmen
   return std::nullopt;
 }
 
-std::string describe(const program::Segment& segment, std::size_t instruction) {
-  const auto is_loss = [](const program::Instruction& i) {
-    return std::holds_alternative<program::Loss>(i.operation);
+std::vector<const program::Instruction*> instructions_over_packs(const program::Program& program) {
+  std::vector<const program::Instruction*> instructions;
+  for (const program::Segment& segment : program.segments) {
+    if (segment.over != program::Segment::Over::packs) continue;
+    for (const program::Instruction& instruction : segment.instructions) instructions.push_back(&instruction);
+  }
+  return instructions;
+}
+
+std::string describe(const std::vector<const program::Instruction*>& instructions, std::size_t instruction) {
+  const auto is_loss = [](const program::Instruction* i) {
+    return std::holds_alternative<program::Loss>(i->operation);
   };
-  const auto loss = std::ranges::find_if(segment.instructions, is_loss) - segment.instructions.begin();
-  const std::string& layer = segment.instructions[instruction].layer;
+  const auto loss = std::ranges::find_if(instructions, is_loss) - instructions.begin();
+  const std::string& layer = instructions[instruction]->layer;
   const auto at = static_cast<std::ptrdiff_t>(instruction);
   if (at == loss) return "the " + layer;
   return (at < loss ? "the output of " : "the gradient behind ") + layer;
@@ -61,17 +85,17 @@ std::string describe(const program::Segment& segment, std::size_t instruction) {
 Divergence find_divergence(device::Device& device, const model::Model& model, run::Runner& failed,
                            const device::StepInput& input) {
   const std::span<const std::uint32_t> examples = input.minibatch.examples;
-  run::Runner replay(
-      device, run::data_parallel(replay_program(model), {}),
-      {.most_examples = static_cast<int>(std::min(kSlice, examples.size())), .order = device::Order::layer},
-      failed.crew().options());
+  const std::size_t at_once = slice_of(model, examples.size());
+  run::Runner replay(device, run::data_parallel(replay_program(model), {}),
+                     {.most_examples = static_cast<int>(at_once), .order = device::Order::layer},
+                     failed.crew().options());
   replay.upload(failed.download());
-  const program::Segment& packs = program::packs_of(replay.program());
+  const std::vector<const program::Instruction*> packs = instructions_over_packs(replay.program());
 
   std::optional<Place> found;
-  for (std::size_t first = 0; first < examples.size(); first += kSlice) {
+  for (std::size_t first = 0; first < examples.size(); first += at_once) {
     device::StepInput slice = input;
-    slice.minibatch.examples = examples.subspan(first, std::min(kSlice, examples.size() - first));
+    slice.minibatch.examples = examples.subspan(first, std::min(at_once, examples.size() - first));
     replay.step(slice);
     std::optional<Place> place =
         first_not_finite(replay, packs, static_cast<int>(slice.minibatch.examples.size()));
@@ -83,6 +107,7 @@ Divergence find_divergence(device::Device& device, const model::Model& model, ru
   // Every number of every example is finite; a sum over them is not.
   const std::vector<model::Parameter> parameters = model::parameters_of(model);
   for (std::size_t p = parameters.size(); p-- > 0;) {
+    if (!parameters[p].trained()) continue;
     std::vector<float> gradient(parameters[p].elements());
     // With a sharded optimizer only the owner of an element has its gradient.
     for (int owner = 0; owner < failed.crew().size(); ++owner) {

@@ -1,6 +1,7 @@
 #include "train/training_runner.h"
 
 #include "program/compile.h"
+#include "train/batch_norm_groups.h"
 
 namespace lockstep::train {
 
@@ -19,6 +20,7 @@ run::Programs training_programs(const Job& job, const program::DataPlan& plan) {
 
 std::unique_ptr<run::Runner> make_training_runner(run::Crew& crew, const Job& job, const Machine& machine,
                                                   std::size_t examples) {
+  check_groups(job.model, job.batch, examples);
   return std::make_unique<run::Runner>(
       crew, training_programs(job, data_plan(machine, crew.ranks(), crew.shares_cores())),
       run::RunnerOptions{.most_examples = job.batch,

@@ -27,7 +27,8 @@ program::DataPlan data_plan(const Machine& machine, int ranks, bool shares_cores
 // The programs of all ranks: what a training runs, and what --print-program prints.
 run::Programs training_programs(const Job& job, const program::DataPlan& plan);
 
-// For an epoch of that number of examples. Holds no weights yet. Requires: crew outlives it.
+// For an epoch of that number of examples. Holds no weights yet. Throws Error(usage) if a batch norm cannot
+// be trained with its minibatches. Requires: crew outlives it.
 std::unique_ptr<run::Runner> make_training_runner(run::Crew& crew, const Job& job, const Machine& machine,
                                                   std::size_t examples);
 

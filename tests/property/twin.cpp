@@ -1,6 +1,5 @@
 #include "property/twin.h"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -49,12 +48,6 @@ void make_huge(Tensor& tensor, Numbers16& random) {
   for (float& value : tensor) value = std::ldexp(value, exponent);
 }
 
-bool finite(const std::vector<Tensor>& tensors) {
-  return std::ranges::all_of(tensors, [](const Tensor& tensor) {
-    return std::ranges::all_of(tensor, [](float value) { return std::isfinite(value); });
-  });
-}
-
 }  // namespace
 
 Examples::Examples(const Case& c) : picture(static_cast<std::size_t>(model_of(c).input.elements())) {
@@ -81,12 +74,15 @@ device::StepInput Examples::input(const Case& c, std::size_t step) const {
 Twin::Twin(const Case& c)
     : case_(c),
       model_(model_of(c)),
+      parameters_(model::parameters_of(model_)),
       rule_(rule_of(c)),
       weights_(reference::initial_parameters(model_, static_cast<std::uint64_t>(c.seed))),
       states_(arithmetic::update_rule(rule_).states.size()) {
   Numbers16 random(c.seed);
-  for (Tensor& w : weights_) {
-    for (std::vector<Tensor>& state : states_) state.emplace_back(w.size(), 0.0f);
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    Tensor& w = weights_[i];
+    for (std::vector<Tensor>& state : states_)
+      state.emplace_back(parameters_[i].trained() ? w.size() : 0, 0.0f);
     switch (numbers(c)) {
       case Numbers::usual:
         break;
@@ -116,16 +112,19 @@ bool Twin::step(const Examples& set) {
       images.push_back(static_cast<float>(set.pixels[e * set.picture + p]) / 255.0f);
     labels.push_back(set.labels[e]);
   }
-  const auto step = reference::train_step(model_, weights_, {images, labels}, 0);
+  auto step = reference::train_step(model_, weights_, {images, labels}, 0);
   loss_ = step.loss;
-  if (!std::isfinite(step.loss) || !finite(step.gradients)) return false;
+  if (!step.finite) return false;
   look_at(step.gradients);
-  const std::vector<model::Parameter> parameters = model::parameters_of(model_);
   for (std::size_t i = 0; i < weights_.size(); ++i) {
+    if (!parameters_[i].trained()) {
+      weights_[i] = std::move(step.parameters[i]);
+      continue;
+    }
     std::vector<Tensor> states;
     for (const std::vector<Tensor>& state : states_) states.push_back(state[i]);
     reference::update(rule_, weights_[i], states, step.gradients[i],
-                      reference::scalars_for(model_, parameters[i], scalars));
+                      reference::scalars_for(model_, parameters_[i], scalars));
     for (std::size_t s = 0; s < states.size(); ++s) states_[s][i] = std::move(states[s]);
   }
   look_at(weights_);
@@ -134,7 +133,11 @@ bool Twin::step(const Examples& set) {
 
 std::vector<Tensor> Twin::state() const {
   std::vector<Tensor> all = weights_;
-  for (const std::vector<Tensor>& state : states_) all.insert(all.end(), state.begin(), state.end());
+  for (const std::vector<Tensor>& state : states_) {
+    for (std::size_t i = 0; i < state.size(); ++i) {
+      if (parameters_[i].trained()) all.push_back(state[i]);
+    }
+  }
   return all;
 }
 

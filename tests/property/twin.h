@@ -32,7 +32,7 @@ class Twin {
 
   float loss() const { return loss_; }  // of the last step
   const std::vector<Tensor>& weights() const { return weights_; }
-  // The parameters, then each state of the rule, as run::State has them.
+  // The parameters, then each state of the rule for those that are trained, as run::State has them.
   std::vector<Tensor> state() const;
 
   // Has it seen such a number among its weights, states and gradients?
@@ -44,9 +44,10 @@ class Twin {
 
   const Case case_;
   const model::Model model_;
+  const std::vector<model::Parameter> parameters_;
   const arithmetic::UpdateKind rule_;
   std::vector<Tensor> weights_;
-  std::vector<std::vector<Tensor>> states_;  // by state of the rule, then by parameter
+  std::vector<std::vector<Tensor>> states_;  // by state of the rule, then by parameter; empty if not trained
   std::size_t steps_ = 0;                    // of the case that are done
   float loss_ = 0;
   bool saw_denormal_ = false, saw_negative_zero_ = false;

@@ -5,11 +5,13 @@
 namespace lockstep::program {
 
 class Builder;
+struct BatchNormNode;
 struct Node;
 
 struct ConvolutionNode {
   static constexpr bool kTrained = true;       // it has parameters
   static constexpr bool kElementwise = false;  // an output element takes one element of each input
+  static constexpr bool kJoined = true;        // a node behind it may become a part of it
   Convolution convolution;
   int weight = -1, bias = -1;  // indices in model::parameters_of
   Epilogue epilogue = Epilogue::none;
@@ -18,8 +20,9 @@ struct ConvolutionNode {
   // The part of `whole`, the untrimmed input, that `output` takes.
   Shape needed_input(const Shape& output, const Shape& whole) const;
   void resize(const Shape& input, const Shape& output);
-  // Becomes the epilogue of the convolution before, if the pair can run as one.
-  bool join(ConvolutionNode&) const { return false; }
+  // Becomes a part of the node before, if the pair can run as one.
+  static bool join(ConvolutionNode&) { return false; }
+  static bool join(BatchNormNode&) { return false; }
 
   void forward(Builder& builder, const Node& node) const;
   void backward(Builder& builder, const Node& node) const;

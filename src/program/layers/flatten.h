@@ -5,15 +5,17 @@
 namespace lockstep::program {
 
 class Builder;
+struct BatchNormNode;
 struct ConvolutionNode;
 struct Node;
 
 struct FlattenNode {
-  static constexpr bool kTrained = false, kElementwise = false;
+  static constexpr bool kTrained = false, kElementwise = false, kJoined = false;
 
   static Shape needed_input(const Shape&, const Shape& whole) { return whole; }
   static void resize(const Shape&, const Shape&) {}
   static bool join(ConvolutionNode&) { return false; }
+  static bool join(BatchNormNode&) { return false; }
 
   static void forward(Builder& builder, const Node& node);
   static void backward(Builder& builder, const Node& node);

@@ -5,16 +5,18 @@
 namespace lockstep::program {
 
 class Builder;
+struct BatchNormNode;
 struct ConvolutionNode;
 struct Node;
 
 struct PoolNode {
-  static constexpr bool kTrained = false, kElementwise = false;
+  static constexpr bool kTrained = false, kElementwise = false, kJoined = false;
   Pool pool;
 
   Shape needed_input(const Shape& output, const Shape& whole) const;
   void resize(const Shape& input, const Shape& output);
   bool join(ConvolutionNode& before) const;
+  static bool join(BatchNormNode&) { return false; }
 
   void forward(Builder& builder, const Node& node) const;
   void backward(Builder& builder, const Node& node) const;

@@ -1,19 +1,21 @@
-// Relu that stands alone; behind a convolution it is fused.
+// Relu that stands alone; behind a convolution or a batch norm it is fused.
 #pragma once
 #include "program/geometry.h"
 
 namespace lockstep::program {
 
 class Builder;
+struct BatchNormNode;
 struct ConvolutionNode;
 struct Node;
 
 struct ReluNode {
-  static constexpr bool kTrained = false, kElementwise = true;
+  static constexpr bool kTrained = false, kElementwise = true, kJoined = false;
 
   static Shape needed_input(const Shape& output, const Shape&) { return output; }
   static void resize(const Shape&, const Shape&) {}
   static bool join(ConvolutionNode& before);
+  static bool join(BatchNormNode& before);
 
   static void forward(Builder& builder, const Node& node);
   static void backward(Builder& builder, const Node& node);
