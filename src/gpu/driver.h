@@ -44,7 +44,8 @@ class Event {
 enum class Queue { compute, exchange };
 inline constexpr int kQueues = 2;
 
-using Argument = std::variant<const Memory*, int, float, WindowShape, TileShape, OuterShape, ProductShape>;
+using Argument =
+    std::variant<const Memory*, int, float, WindowShape, TileShape, OuterShape, ProductShape, NormShape>;
 
 // What a device is, before anything runs on it.
 struct Facts {

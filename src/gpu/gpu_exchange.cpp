@@ -64,11 +64,12 @@ GpuExecutable::Placed GpuExecutable::placed(const Region& region) const {
       return {memory_.at(region.buffer), static_cast<std::size_t>(row) * pack + first * arithmetic::kPack,
               static_cast<std::size_t>(sizes_.group) * pack};
     }
+    case Role::statistics:
+      return {memory_.at(region.buffer), first, buffer.elements * sizeof(float)};
     case Role::mask:
     case Role::labels:
     case Role::prepared:
     case Role::counts:
-    case Role::statistics:
       break;
   }
   throw Error(Fault::ours, "defect: {} has no place on a device that can travel", buffer.name);
@@ -108,14 +109,15 @@ void GpuExecutable::wait_until_taken(const Placed& at, std::size_t size) {
   });
 }
 
-// A sum over packs has an event of its own; other numbers are there, and may be overwritten, when all that
-// was queued is done.
+// Sums over packs and statistics of packs have events of their own; other numbers are there, and may be
+// overwritten, when all that was queued is done.
 void GpuExecutable::wait_for_work_on(BufferId buffer) {
   if (options_.alone) return;
   const auto complete = complete_.find(buffer);
   if (complete != complete_.end()) return driver_.after(exchange_, *complete->second);
   const Role role = program().buffers[static_cast<std::size_t>(buffer)].role;
-  if (role == Role::activation || role == Role::parameter || role == Role::partial)
+  if (role == Role::activation || role == Role::parameter || role == Role::partial ||
+      role == Role::statistics)
     driver_.after(exchange_, *driver_.record(Queue::compute));
 }
 

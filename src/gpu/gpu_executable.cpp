@@ -79,6 +79,11 @@ int GpuExecutable::add(const program::Program& program) {
                                      &program::Buffer::role),
                   "a program of {} buffers in a memory of {}", program.buffers.size(),
                   programs_.front().buffers.size());
+  for (std::size_t b = 0; b < program.buffers.size(); ++b) {
+    const program::Buffer &buffer = program.buffers[b], &first = programs_.front().buffers[b];
+    lockstep::check(buffer.role != Role::statistics || buffer.elements <= first.elements,
+                    "{} of {} floats in a memory for {}", buffer.name, buffer.elements, first.elements);
+  }
   if (inbox_floats(program) > memory_.inbox_floats() || deepest_stack(program) > memory_.stack_levels()) {
     wait_for_queues();
     arrived_.clear();
@@ -113,7 +118,7 @@ GpuExecutable::Stretch GpuExecutable::stretch_of(BufferId buffer) const {
     }
   }
   lockstep::check(b.role == Role::parameter, "{} cannot be copied", b.name);
-  return {memory_.at(buffer), 0, b.elements};  // of an evaluation, where nothing is summed
+  return {memory_.at(buffer), 0, b.elements};  // without a sum
 }
 
 std::size_t GpuExecutable::sum_of(BufferId gradient) const {
@@ -224,8 +229,7 @@ void GpuExecutable::stage(const PackGroup& group, const device::StepInput& input
   if (staged_) driver_.wait(*staged_);
   const std::span<std::byte> images = pixels_->bytes();
   const std::span<std::uint8_t> labels = labels_->as<std::uint8_t>();
-  const std::size_t first =
-      static_cast<std::size_t>(program::packs_of(program()).packs.first + group.first) * kPack;
+  const std::size_t first = static_cast<std::size_t>(group.number) * kPack;
   const auto examples = static_cast<std::size_t>(group.examples);
   for (std::size_t e = 0; e < examples; ++e) {
     const std::uint32_t example = minibatch.examples[first + e];
@@ -242,8 +246,10 @@ void GpuExecutable::stage(const PackGroup& group, const device::StepInput& input
 }
 
 void GpuExecutable::write_schedule(const program::Segment& segment) {
-  if (scheduled_ == &segment) return;
-  scheduled_ = &segment;
+  const Schedule wanted{program().packs, segment.packs};
+  if (scheduled_ == wanted) return;
+  if (scheduled_) driver_.wait(*driver_.record(Queue::compute));  // the device may still be copying it
+  scheduled_ = wanted;
   const std::span<int> schedule = schedule_->as<int>();
   std::size_t at = 0;
   for (const arithmetic::JoinStep& step : arithmetic::join_schedule(program().packs, segment.packs)) {
@@ -276,8 +282,8 @@ void GpuExecutable::run_packs(const program::Segment& segment, const device::Ste
   name_spans("load");
   write_schedule(segment);
   for (int first = 0; first < share.size(); first += sizes_.group) {
-    PackGroup group{first, std::min(sizes_.group, share.size() - first), 0};
-    group.examples = std::min(group.packs * kPack, examples - (share.first + first) * kPack);
+    PackGroup group{first, share.first + first, std::min(sizes_.group, share.size() - first), 0};
+    group.examples = std::min(group.packs * kPack, examples - group.number * kPack);
     name_spans("load");
     if (loads) stage(group, input);
     const bool last = first + group.packs == share.size();
@@ -287,8 +293,9 @@ void GpuExecutable::run_packs(const program::Segment& segment, const device::Ste
       // Drivers compile a kernel when it first runs; who watches is to see how far that is.
       if (!warm_) driver_.wait(*driver_.record(Queue::compute));
       for (const BufferId output : i.outputs) {
-        if (program().buffers[static_cast<std::size_t>(output)].role != Role::partial) continue;
-        launcher_.join_packs(output, group);
+        const Role role = program().buffers[static_cast<std::size_t>(output)].role;
+        if (role != Role::partial && role != Role::statistics) continue;
+        if (role == Role::partial) launcher_.join_packs(output, group);
         if (last && !options_.alone) {
           complete_[output] = driver_.record(Queue::compute);
           driver_.flush(Queue::compute);
@@ -302,7 +309,6 @@ void GpuExecutable::run_packs(const program::Segment& segment, const device::Ste
     driver_.read(Queue::compute, *memory_.predicted(), 0,
                  predicted_->bytes().subspan(static_cast<std::size_t>(first) * kPack * sizeof(int), lanes));
   }
-  warm_ = true;
   if (scores && share.size() == 0) {  // no group has come by
     for (const program::Instruction& i : segment.instructions)
       if (std::holds_alternative<program::Loss>(i.operation)) counted_ = i.outputs[2];
@@ -327,10 +333,12 @@ void GpuExecutable::run_elements(const program::Segment& segment, const device::
       name_spans("check");
       check(i);
     } else if (const auto* const update = std::get_if<program::Update>(&i.operation)) {
-      if (counts(i.inputs[0])[0] == 0) continue;
+      if (!is_good(i.inputs[0])) continue;
       updated.push_back(floats_of(i.inputs[2], update->part));
       updated.back().decays = update->decays && input.update.weight_decay != 0;
-    } else {
+    } else if (std::holds_alternative<program::NormRunning>(i.operation) && !is_good(i.inputs[0])) {
+      continue;
+    } else if (!launcher_.norm_elements(i)) {
       throw Error(Fault::ours, "defect: '{}' runs over packs, not over elements",
                   program::operation_name(i.operation));
     }

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "device/device.h"
@@ -20,7 +21,11 @@ class GpuExecutable : public device::Executable {
   ~GpuExecutable() override;
 
   int add(const program::Program& program) override;
-  void begin(int program) override { current_ = static_cast<std::size_t>(program); }
+  void begin(int program) override {
+    current_ = static_cast<std::size_t>(program);
+    warm_ = begun_;
+    begun_ = true;
+  }
   void upload(program::BufferId buffer, std::span<const float> values) override;
   void download(program::BufferId buffer, std::span<float> values) const override;
   std::span<const float> parameter(program::BufferId buffer) const override;
@@ -57,6 +62,12 @@ class GpuExecutable : public device::Executable {
     std::size_t first;  // bytes
     std::size_t whole;  // bytes of all that may travel of this memory
   };
+  // What the schedule of the pack tree depends on.
+  struct Schedule {
+    int packs;
+    arithmetic::PackRange share;
+    bool operator==(const Schedule&) const = default;
+  };
   // Bytes of an image that were written to the device's memory, perhaps later than the host went on.
   struct Arrived {
     const Memory* memory;
@@ -75,6 +86,7 @@ class GpuExecutable : public device::Executable {
   void stage(const PackGroup& group, const device::StepInput& input);
   void write_schedule(const program::Segment& segment);
   void check(const program::Instruction& instruction);
+  bool is_good(program::BufferId verdict) { return counts(verdict)[0] != 0; }
   void name_spans(std::string name) const;
   void wait_for_queues() const;
 
@@ -106,11 +118,11 @@ class GpuExecutable : public device::Executable {
   std::unique_ptr<HostMemory> pixels_, labels_, schedule_;
   // Filled by the device for the host.
   std::unique_ptr<HostMemory> predicted_, verdict_, loss_;
-  std::unique_ptr<Event> staged_;                // pixels_ and labels_ may be filled again; null: they may
-  std::unique_ptr<Event> tallied_;               // predicted_ is there; null: it is
-  const program::Segment* scheduled_ = nullptr;  // whose schedule the device has
+  std::unique_ptr<Event> staged_;      // pixels_ and labels_ may be filled again; null: they may
+  std::unique_ptr<Event> tallied_;     // predicted_ is there; null: it is
+  std::optional<Schedule> scheduled_;  // what the device has
   bool loss_known_ = false;
-  bool warm_ = false;  // every kernel of the program has run
+  bool begun_ = false, warm_ = false;  // a step has begun; one has run every kernel
 
   // Of the last step.
   std::vector<std::uint8_t> step_labels_;
@@ -126,7 +138,7 @@ class GpuExecutable : public device::Executable {
   std::map<const Memory*, std::unique_ptr<HostMemory>> images_;
   std::vector<Arrived> arrived_;  // no two of them overlap
   std::map<program::BufferId, std::unique_ptr<Event>>
-      complete_;  // by partial sum: its packs are in the stack
+      complete_;  // by partial sum: its packs are in the stack; by statistics of packs: they are there
   std::map<std::vector<int>, std::unique_ptr<Memory>> join_plans_;
 };
 

@@ -42,7 +42,7 @@ program::Nest nest_of(const program::Program& program, const MemorySizes& sizes)
   return nest;
 }
 
-// Sum after sum, then the parameters without a sum: those of an evaluation.
+// Sum after sum, then the parameters without a sum: running statistics, and all of an evaluation.
 std::size_t stretch_floats_of(const program::Program& program) {
   std::size_t floats = 0;
   const auto add = [&](program::BufferId id) {
@@ -113,6 +113,13 @@ void GpuMemory::plan_stretch() {
     offsets_.push_back(first);
     first += aligned(program_.buffers[static_cast<std::size_t>(sum.gradient)].elements);
   }
+  for (const program::BufferId id : program_.parameters) {
+    const auto sum = std::ranges::find(program_.sums, id, &program::Sum::parameter);
+    const bool summed = sum != program_.sums.end();
+    parameter_offsets_.push_back(summed ? offsets_[static_cast<std::size_t>(sum - program_.sums.begin())]
+                                        : first);
+    if (!summed) first += aligned(program_.buffers[static_cast<std::size_t>(id)].elements);
+  }
 }
 
 std::size_t GpuMemory::room(int sum) const {
@@ -146,7 +153,8 @@ std::vector<GpuMemory::Allocation> GpuMemory::allocations(const program::Program
     const Role role = program.buffers[i].role;
     if (role == Role::partial)
       add(numbers.of, numbers.all_bytes(), blocks.stacks[static_cast<program::BufferId>(i)]);
-    if (numbers.place < 0 && (role == Role::activation || role == Role::mask || role == Role::labels))
+    const bool of_packs = role == Role::activation || role == Role::mask || role == Role::labels;
+    if (role == Role::statistics || (of_packs && numbers.place < 0))
       add(numbers.of, numbers.all_bytes(), blocks.buffers[i]);
   }
   for (const auto& [id, floats] : sizes.prepared)
@@ -212,25 +220,11 @@ void GpuMemory::divide_stretches(const GpuMemory* lender) {
     blocks_.buffers[static_cast<std::size_t>(id)] =
         driver_.part(of, first * kFloat, program_.buffers[static_cast<std::size_t>(id)].elements * kFloat);
   };
-  std::size_t end = 0;
-  for (std::size_t i = 0; i < program_.sums.size(); ++i) {
-    const program::Sum& sum = program_.sums[i];
-    part(sum.gradient, *blocks_.gradients, offsets_[i]);
-    end = offsets_[i] + room(static_cast<int>(i));
-    if (sum.parameter >= 0) part(sum.parameter, *blocks_.parameters, offsets_[i]);
-  }
-  for (std::size_t i = 0; i < program_.parameters.size(); ++i) {
-    const program::BufferId id = program_.parameters[i];
-    if (blocks_.buffers[static_cast<std::size_t>(id)]) continue;
-    if (lender != nullptr) {
-      const std::vector<program::Sum>& sums = lender->program_.sums;
-      const auto sum = std::ranges::find(sums, lender->program_.parameters.at(i), &program::Sum::parameter);
-      part(id, *lender->parameters(), lender->offset(static_cast<int>(sum - sums.begin())));
-      continue;
-    }
-    part(id, *blocks_.parameters, end);
-    end += aligned(program_.buffers[static_cast<std::size_t>(id)].elements);
-  }
+  for (std::size_t i = 0; i < program_.sums.size(); ++i)
+    part(program_.sums[i].gradient, *blocks_.gradients, offsets_[i]);
+  const GpuMemory& owner = lender != nullptr ? *lender : *this;
+  for (std::size_t i = 0; i < program_.parameters.size(); ++i)
+    part(program_.parameters[i], *owner.parameters(), owner.parameter_offsets_.at(i));
 }
 
 }  // namespace lockstep::gpu

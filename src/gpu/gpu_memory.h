@@ -4,6 +4,7 @@
 // Activations and the sums of single packs lie in the places of the plan (program/memory_plan.h), each of
 // which is allocated by itself. Parameters, gradients and each state of the update rule lie in one stretch
 // each, in the order of the program's sums and with the same offsets, so that one launch can update them all.
+// Parameters without a sum lie behind the others, where no check and no update comes.
 #pragma once
 #include <map>
 #include <memory>
@@ -44,7 +45,7 @@ class GpuMemory {
   // Where everything lies; its bytes by class are those that are allocated.
   static program::MemoryPlan plan_of(const program::Program& program, const MemorySizes& sizes);
 
-  // An activation, mask, labels, parameter, gradient or prepared parameter.
+  // An activation, mask, labels, statistics, parameter, gradient or prepared parameter.
   const Memory* at(program::BufferId id) const {
     const int place = plan_.buffers.at(static_cast<std::size_t>(id)).place;
     return place >= 0 ? place_at(place) : blocks_.buffers.at(static_cast<std::size_t>(id)).get();
@@ -115,7 +116,8 @@ class GpuMemory {
   const program::Program& program_;
   MemorySizes sizes_;
   const program::MemoryPlan plan_;
-  std::vector<std::size_t> offsets_;  // by sum
+  std::vector<std::size_t> offsets_;            // by sum
+  std::vector<std::size_t> parameter_offsets_;  // by number of the parameter
   std::size_t stretch_floats_ = 0;
   Blocks blocks_;
 };

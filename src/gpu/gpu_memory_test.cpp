@@ -8,7 +8,9 @@
 
 #include "base/refusal_for_test.h"
 #include "gpu/bare_driver_for_test.h"
+#include "gpu/gpu_executable.h"
 #include "gpu/launch_plan.h"
+#include "gpu/norm_step_for_test.h"
 #include "model/zoo.h"
 #include "program/checked_for_test.h"
 #include "program/compile.h"
@@ -38,6 +40,9 @@ std::vector<Loaded> every_kind() {
                    sizes});
     all.push_back(
         {"an evaluation", program_of(program::compile_evaluation(model::zoo_model("lenet"))), sizes});
+    all.push_back({"batch norm",
+                   NormStep({{3, 2, 3}, 256, 2, false}).program(),
+                   {.group = 16, .most_packs = 16, .stack = 5, .inbox = 4321}});
   }
   for (Loaded& each : all) plan_launches(each.program, kLaneStyle, each.sizes);
   return all;
@@ -80,6 +85,36 @@ TEST(GpuMemory, AShortageAllocatesNothing) {
   const std::string said =
       refusal_of(Fault::device, [&] { const GpuMemory memory(driver, each.program, each.sizes); });
   EXPECT_EQ(said.find("bare:0 has 1.0 MB of its 1.0 MB of memory free, the training needs "), 0u) << said;
+  EXPECT_TRUE(driver.allocations.empty());
+}
+
+// Activations that outlive their segment leave no choice: all packs of the share fit, or nothing does.
+TEST(GpuMemory, SegmentsThatShareActivationsTakeAllPacksAtOnce) {
+  const program::Program program = NormStep({{3, 2, 3}, 256, 2, false}).program();
+  BareDriver driver;
+  const device::LoadOptions options{.most_packs = 16, .of_free_memory = 1};
+  const MemorySizes sizes = GpuExecutable::sizes_of(program, options, driver);
+  EXPECT_EQ(sizes.group, 16);
+  driver.bare_facts.memory = GpuMemory::plan_of(program, sizes).peak();
+  EXPECT_EQ(GpuExecutable::sizes_of(program, options, driver).group, 16);
+  { const GpuExecutable fits(program, options, driver); }
+  --driver.bare_facts.memory;
+  EXPECT_EQ(GpuExecutable::sizes_of(program, options, driver).group, 16);
+  const std::string said =
+      refusal_of(Fault::device, [&] { const GpuExecutable executable(program, options, driver); });
+  EXPECT_NE(said.find(" memory free, the training needs "), std::string::npos) << said;
+  EXPECT_NE(said.find(" statistics "), std::string::npos) << said;
+}
+
+// What kernels cannot count is refused before anything is allocated.
+TEST(GpuMemory, SegmentsThatShareActivationsOfTooManyPacksAreRefused) {
+  program::Program program = NormStep({{3, 2, 3}, 32, 0, false}).program();
+  program.buffers[0].elements = std::size_t{1} << 26;
+  BareDriver driver;
+  const std::string said =
+      refusal_of(Fault::device, [&] { const GpuExecutable executable(program, {.most_packs = 2}, driver); });
+  EXPECT_EQ(said,
+            "bare:0: x of 2 packs at once has more floats than a GPU's kernels count; use more devices");
   EXPECT_TRUE(driver.allocations.empty());
 }
 

@@ -13,6 +13,7 @@ extern const char* const kElementaryWordsText;
 extern const char* const kElementaryText;
 extern const char* const kSmallText;
 extern const char* const kUpdateText;
+extern const char* const kNormText;
 extern const char* const kTileText;
 extern const char* const kGradientText;
 extern const char* const kWinogradText;
@@ -35,7 +36,7 @@ std::string kernel_source(const Style& style) {
                        define("TILE_A_T", style.lane_taps) + define("TILE_B_O", style.outer_outputs) +
                        define("TILE_B_C", style.outer_blocks);
   for (const char* text : {kPreludeText, kArgumentsText, kElementaryWordsText, kElementaryText, kSmallText,
-                           kUpdateText, kGradientText}) {
+                           kUpdateText, kNormText, kGradientText}) {
     source += text;
     source += '\n';
   }

@@ -1,5 +1,6 @@
 #include "gpu/launcher.h"
 
+#include "gpu/launches/norm_elements.h"
 #include "gpu/launches/prepare.h"
 
 namespace lockstep::gpu {
@@ -13,6 +14,10 @@ void Launcher::run(const program::Instruction& instruction, const PackGroup& gro
 
 void Launcher::prepare(const program::Instruction& instruction) const {
   launch_prepare(context_, instruction);
+}
+
+bool Launcher::norm_elements(const program::Instruction& instruction) const {
+  return launch_norm_elements(context_, instruction);
 }
 
 void Launcher::join_packs(program::BufferId partial, const PackGroup& group) const {

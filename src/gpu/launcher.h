@@ -15,6 +15,8 @@ class Launcher {
   void run(const program::Instruction& instruction, const PackGroup& group) const;
 
   void prepare(const program::Instruction& instruction) const;
+  // What batch norm does over elements. False, and nothing done: the instruction is another one.
+  bool norm_elements(const program::Instruction& instruction) const;
 
   // Adds the group's packs to the stack of a partial sum.
   void join_packs(program::BufferId partial, const PackGroup& group) const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/error.h"
 #include "gpu/launch_plan.h"
 #include "program/crossing.h"
 
@@ -24,13 +25,14 @@ bool keeps_activations(const program::Program& program) {
   return false;
 }
 
-// Kernels count the floats of an activation in ints.
-bool countable(const program::Program& program, int group) {
+// Kernels count the floats of an activation in ints. The first one that they cannot count, or null.
+const program::Buffer* uncountable(const program::Program& program, int group) {
   const auto most = static_cast<std::size_t>(std::numeric_limits<int>::max());
-  return std::ranges::all_of(program.buffers, [&](const program::Buffer& buffer) {
-    return buffer.role != Role::activation ||
-           buffer.elements * arithmetic::kPack * static_cast<std::size_t>(group) <= most;
+  const auto found = std::ranges::find_if(program.buffers, [&](const program::Buffer& buffer) {
+    return buffer.role == Role::activation &&
+           buffer.elements * arithmetic::kPack * static_cast<std::size_t>(group) > most;
   });
+  return found == program.buffers.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -67,8 +69,13 @@ MemorySizes memory_sizes(const program::Program& program, const device::LoadOpti
   for (;;) {
     plan_launches(program, driver.style(), sizes);
     const bool smallest = sizes.group == 1 || all_at_once;
-    const bool fits = countable(program, sizes.group) &&
-                      GpuMemory::shortage(driver, program, sizes, options.of_free_memory).empty();
+    const program::Buffer* const too_large = uncountable(program, sizes.group);
+    if (smallest && too_large != nullptr)
+      throw Error(Fault::device,
+                  "{}: {} of {} packs at once has more floats than a GPU's kernels count; use more devices",
+                  driver.facts().name, too_large->name, sizes.group);
+    const bool fits =
+        too_large == nullptr && GpuMemory::shortage(driver, program, sizes, options.of_free_memory).empty();
     if (smallest || fits) return sizes;
     sizes.group = (sizes.group + 1) / 2;
   }

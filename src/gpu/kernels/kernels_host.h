@@ -49,6 +49,7 @@ struct HostKernels {
 #include "arithmetic/elementary.inc"
 #include "gpu/kernels/small.inc"
 #include "gpu/kernels/update.inc"
+#include "gpu/kernels/norm.inc"
 #include "gpu/kernels/gradient.inc"
 #define TILE_P 1
 #include "gpu/kernels/tile.inc"

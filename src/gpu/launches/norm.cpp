@@ -1,17 +1,49 @@
-#include "base/error.h"
+// What batch norm does over packs; norm_elements.cpp has what it does once a step.
 #include "gpu/launches/pack_launches.h"
 
 namespace lockstep::gpu {
+namespace {
 
-void PackLaunches::operator()(const program::NormStatistics&) const {
-  throw Error(Fault::ours, "no kernel yet");
+NormShape norm_shape(const PackLaunches& launches, const program::Shape& shape, program::PackGroups groups,
+                     bool relu) {
+  const PackGroup& group = launches.group;
+  return {.channels = shape.channels,
+          .positions = positions(shape),
+          .packs = group.packs,
+          .examples = group.examples,
+          .first = group.number,
+          .group_packs = groups.packs,
+          .relu = relu ? 1 : 0};
 }
-void PackLaunches::operator()(const program::NormForward&) const {
-  throw Error(Fault::ours, "no kernel yet");
+
+// Work-items of kernels that sum a channel of a pack, and of those that compute each element by itself.
+std::size_t channel_items(const NormShape& s) { return product({s.packs, s.channels}); }
+std::size_t element_items(const NormShape& s, const Style& style) {
+  return product({s.packs, s.channels, style.pack_per_item ? 1 : s.positions});
 }
-void PackLaunches::operator()(const program::NormSums&) const { throw Error(Fault::ours, "no kernel yet"); }
-void PackLaunches::operator()(const program::NormInputGradient&) const {
-  throw Error(Fault::ours, "no kernel yet");
+
+}  // namespace
+
+void PackLaunches::operator()(const program::NormStatistics& norm) const {
+  const NormShape s = norm_shape(*this, norm.shape, {}, false);
+  context.items("norm_statistics", {in(0), out(0), s}, channel_items(s));
+}
+
+void PackLaunches::operator()(const program::NormForward& norm) const {
+  const NormShape s = norm_shape(*this, norm.shape, norm.groups, norm.relu);
+  context.items("norm_forward", {in(0), in(1), out(0), s}, element_items(s, context.style));
+}
+
+void PackLaunches::operator()(const program::NormSums& norm) const {
+  const NormShape s = norm_shape(*this, norm.shape, norm.groups, norm.relu);
+  context.items("norm_sums", {in(0), in(1), in(2), norm.relu ? in(3) : in(0), out(0), sums(1), sums(2), s},
+                channel_items(s));
+}
+
+void PackLaunches::operator()(const program::NormInputGradient& norm) const {
+  const NormShape s = norm_shape(*this, norm.shape, norm.groups, norm.relu);
+  context.items("norm_input_gradient", {in(0), in(1), in(2), in(3), norm.relu ? in(4) : in(0), out(0), s},
+                element_items(s, context.style));
 }
 
 }  // namespace lockstep::gpu

@@ -9,7 +9,8 @@ namespace lockstep::gpu {
 
 // The packs one call works on.
 struct PackGroup {
-  int first = 0;  // in the device's share
+  int first = 0;   // in the device's share
+  int number = 0;  // of the first one in the minibatch
   int packs = 0;
   int examples = 0;  // that are there; the last pack may have absent lanes
 };
