@@ -1,6 +1,7 @@
 // From an operation over packs to its launches: one function for each operation, defined in the file of its
 // kind. An operation without a function here does not compile, a function without a definition does not link.
 #pragma once
+#include "device/device.h"
 #include "gpu/arguments.h"
 #include "gpu/launch_plan.h"
 #include "gpu/launches/launch_context.h"
@@ -18,6 +19,7 @@ struct PackLaunches {
   const LaunchContext& context;
   const program::Instruction& instruction;
   const PackGroup& group;
+  const device::StepInput& input;
 
   void operator()(const program::Load& load) const;
   void operator()(const program::Forward& forward) const;
