@@ -40,6 +40,7 @@ struct ToInside {
   NamedKind operator()(const GlobalAvgPool&) const { return {"pool", model::GlobalAvgPool{}}; }
   NamedKind operator()(const Flatten&) const { return {"flatten", model::Flatten{}}; }
   NamedKind operator()(const Add&) const { return {"add", model::Add{}}; }
+  NamedKind operator()(const Dropout& l) const { return {"dropout", model::Dropout{l.p}}; }
 };
 
 template <class Inside, class Outside>
@@ -74,6 +75,7 @@ struct ToPublic {
   LayerKind operator()(const model::GlobalAvgPool&) const { return GlobalAvgPool{}; }
   LayerKind operator()(const model::Flatten&) const { return Flatten{}; }
   LayerKind operator()(const model::Add&) const { return Add{}; }
+  LayerKind operator()(const model::Dropout& l) const { return Dropout{l.p}; }
 };
 
 }  // namespace

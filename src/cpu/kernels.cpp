@@ -10,6 +10,7 @@
 
 #if HWY_NATIVE_FMA && !HWY_HAVE_SCALABLE
 #include "cpu/simd/bias_sums.h"
+#include "cpu/simd/dropout.h"
 #include "cpu/simd/epilogue.h"
 #include "cpu/simd/finite.h"
 #include "cpu/simd/fma_peak.h"
@@ -91,6 +92,7 @@ constexpr Kernels make_kernels(std::string_view name) {
   row.maximum_pool = maximum_pool;
   row.maximum_pool_gradient = maximum_pool_gradient;
   row.unpool = unpool;
+  row.dropout = dropout;
   row.loss = softmax_cross_entropy;
   row.load_pixels = load_pixels;
   row.divide = divide;

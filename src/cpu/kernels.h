@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cpu/jobs/block.h"
+#include "cpu/jobs/dropout.h"
 #include "cpu/jobs/join.h"
 #include "cpu/jobs/lane_chain.h"
 #include "cpu/jobs/loss.h"
@@ -46,6 +47,7 @@ struct Kernels {
   void (*sum)(const float* a, const float* b, float* to, std::size_t floats);  // to may be a or b
   PoolFunction average_pool, average_pool_gradient, maximum_pool, maximum_pool_gradient;
   Unpool unpool;
+  DropoutFunction dropout;
   LossFunction loss;
   // Pixels of 16 examples, `pixels` each, to [pixel][lane] / 255.
   void (*load_pixels)(const std::uint8_t* const* examples, int pixels, float* to);

@@ -9,6 +9,7 @@
 #include "model/layers/add.h"
 #include "model/layers/avg_pool.h"
 #include "model/layers/conv2d.h"
+#include "model/layers/dropout.h"
 #include "model/layers/flatten.h"
 #include "model/layers/global_avg_pool.h"
 #include "model/layers/linear.h"
@@ -17,7 +18,7 @@
 
 namespace lockstep::model {
 
-using LayerKind = std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, GlobalAvgPool, Flatten, Add>;
+using LayerKind = std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, GlobalAvgPool, Flatten, Add, Dropout>;
 
 // What a layer names to take the model's input.
 constexpr std::string_view kInputName = "input";

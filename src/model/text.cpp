@@ -45,6 +45,7 @@ struct KindWords {
   std::string operator()(const GlobalAvgPool&) const { return "global average pool"; }
   std::string operator()(const Flatten&) const { return "flatten"; }
   std::string operator()(const Add&) const { return "add"; }
+  std::string operator()(const Dropout& dropout) const { return fmt::format("dropout {}", dropout.p); }
 };
 
 }  // namespace

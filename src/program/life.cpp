@@ -59,6 +59,7 @@ std::vector<Life> lives_of(const Program& program, const Nest& nest) {
 
 bool may_overwrite(const Instruction& instruction, std::size_t input) {
   if (std::holds_alternative<Add>(instruction.operation)) return true;
+  if (std::holds_alternative<Dropout>(instruction.operation)) return true;
   return std::holds_alternative<ReluBackward>(instruction.operation) && input == 0;
 }
 

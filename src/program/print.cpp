@@ -50,6 +50,7 @@ struct SizesOf {
   std::string operator()(const ReluForward&) const { return {}; }
   std::string operator()(const ReluBackward&) const { return {}; }
   std::string operator()(const Add&) const { return {}; }
+  std::string operator()(const Dropout& d) const { return to_string(d.kept); }
   std::string operator()(const Check&) const { return {}; }
   std::string operator()(const Update& u) const {
     return fmt::format("elements {} to {}", u.part.first, u.part.first + u.part.count);

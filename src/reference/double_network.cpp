@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <string_view>
 #include <variant>
 
 namespace lockstep::reference {
@@ -15,6 +16,9 @@ struct DoubleLayer {
   std::vector<const Doubles*> inputs;
   const Doubles* weight;
   const Doubles* bias;
+  std::string_view name;
+  const Draws& draws;
+  std::size_t example;  // of the minibatch
 
   const Doubles& x() const { return *inputs[0]; }
 
@@ -86,6 +90,12 @@ struct DoubleLayer {
     return y;
   }
   Doubles operator()(const model::Flatten&) const { return x(); }
+  Doubles operator()(const model::Dropout& drops) const {
+    Doubles y = x();
+    for (std::size_t i = 0; i < y.size(); ++i)
+      y[i] = dropout_keeps({name, drops.p, y.size()}, draws, example, i) ? y[i] / (1 - drops.p) : 0;
+    return y;
+  }
   Doubles operator()(const model::Add&) const {
     Doubles y = x();
     for (std::size_t i = 0; i < y.size(); ++i) y[i] += (*inputs[1])[i];
@@ -96,14 +106,21 @@ struct DoubleLayer {
 }  // namespace
 
 std::vector<Doubles> double_values(const model::Model& model, std::span<const Doubles> parameters,
-                                   std::span<const float> image) {
+                                   std::span<const float> image, const Draws& draws, std::size_t example) {
   const std::vector<Shape> shapes = model::infer_shapes(model);
   const std::vector<std::vector<int>> inputs = model::inputs_of(model);
   const std::vector<model::Parameter> named = model::parameters_of(model);
   std::vector<Doubles> values{Doubles(image.begin(), image.end())};
   values.reserve(shapes.size());  // layers point to values
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
-    DoubleLayer layer{shapes[static_cast<std::size_t>(inputs[i][0])], shapes[i + 1], {}, nullptr, nullptr};
+    DoubleLayer layer{shapes[static_cast<std::size_t>(inputs[i][0])],
+                      shapes[i + 1],
+                      {},
+                      nullptr,
+                      nullptr,
+                      model.layers[i].name,
+                      draws,
+                      example};
     for (const int value : inputs[i]) layer.inputs.push_back(&values[static_cast<std::size_t>(value)]);
     for (std::size_t p = 0; p < named.size(); ++p) {
       if (named[p].layer != static_cast<int>(i)) continue;
@@ -115,11 +132,12 @@ std::vector<Doubles> double_values(const model::Model& model, std::span<const Do
 }
 
 double double_mean_loss(const model::Model& model, std::span<const Doubles> parameters,
-                        std::span<const float> images, std::span<const std::uint8_t> labels) {
+                        std::span<const float> images, std::span<const std::uint8_t> labels,
+                        const Draws& draws) {
   const auto pixels = static_cast<std::size_t>(model.input.elements());
   double sum = 0;
   for (std::size_t e = 0; e < labels.size(); ++e) {
-    const Doubles z = double_values(model, parameters, images.subspan(e * pixels, pixels)).back();
+    const Doubles z = double_values(model, parameters, images.subspan(e * pixels, pixels), draws, e).back();
     double exps = 0;
     for (const double c : z) exps += std::exp(c);
     sum += std::log(exps) - z[labels[e]];

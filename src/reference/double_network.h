@@ -6,17 +6,20 @@
 #include <vector>
 
 #include "model/model.h"
+#include "reference/dropout.h"
 
 namespace lockstep::reference {
 
 using Doubles = std::vector<double>;
 
-// By value (model/model.h), of one example. parameters: in the order of model::parameters_of.
+// By value (model/model.h), of one example of a training step, by its place in the minibatch. parameters: in
+// the order of model::parameters_of.
 std::vector<Doubles> double_values(const model::Model& model, std::span<const Doubles> parameters,
-                                   std::span<const float> image);
+                                   std::span<const float> image, const Draws& draws, std::size_t example);
 
 // Softmax cross entropy. images: [example][channel][y][x]
 double double_mean_loss(const model::Model& model, std::span<const Doubles> parameters,
-                        std::span<const float> images, std::span<const std::uint8_t> labels);
+                        std::span<const float> images, std::span<const std::uint8_t> labels,
+                        const Draws& draws);
 
 }  // namespace lockstep::reference

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include "reference/add.h"
@@ -44,6 +45,8 @@ struct Place {
   arithmetic::ConvolutionRule rule;
   const Tensor* weight;
   const Tensor* bias;
+  std::string_view name;
+  const Draws* draws;  // null in an evaluation
 };
 
 // The tensors that a layer takes.
@@ -72,6 +75,12 @@ Tensor give(const model::GlobalAvgPool&, const Place& place, const Inputs& x) {
 }
 Tensor give(const model::Flatten&, const Place&, const Inputs& x) { return *x[0]; }
 Tensor give(const model::Add&, const Place&, const Inputs& x) { return add(*x[0], *x[1]); }
+DropoutLayer dropout_layer(const model::Dropout& drops, const Place& place) {
+  return {place.name, drops.p, static_cast<std::size_t>(place.in.elements())};
+}
+Tensor give(const model::Dropout& drops, const Place& place, const Inputs& x) {
+  return place.draws == nullptr ? *x[0] : dropout(dropout_layer(drops, place), *place.draws, *x[0]);
+}
 
 // What a layer has at hand on the way back.
 struct Back {
@@ -110,6 +119,9 @@ InputGradients input_gradients(const model::Flatten&, const Place&, const Back& 
 InputGradients input_gradients(const model::Add&, const Place&, const Back& back) {
   return {back.dy, back.dy};
 }
+InputGradients input_gradients(const model::Dropout& drops, const Place& place, const Back& back) {
+  return {dropout(dropout_layer(drops, place), *place.draws, back.dy)};
+}
 
 using WeightAndBias = std::array<Tensor, 2>;
 
@@ -132,13 +144,16 @@ WeightAndBias parameter_gradients(const model::MaxPool&, const Place&, const Bac
 WeightAndBias parameter_gradients(const model::GlobalAvgPool&, const Place&, const Back&) { return {}; }
 WeightAndBias parameter_gradients(const model::Flatten&, const Place&, const Back&) { return {}; }
 WeightAndBias parameter_gradients(const model::Add&, const Place&, const Back&) { return {}; }
+WeightAndBias parameter_gradients(const model::Dropout&, const Place&, const Back&) { return {}; }
 
-std::vector<Place> places_of(const model::Model& model, std::span<const Tensor> parameters, int examples) {
+std::vector<Place> places_of(const model::Model& model, std::span<const Tensor> parameters, int examples,
+                             const Draws* draws) {
   std::vector<Place> places;
   const std::vector<model::Shape> shapes = model::infer_shapes(model);
   for (const std::vector<int>& inputs : model::inputs_of(model)) {
     const model::Shape& in = shapes[static_cast<std::size_t>(inputs.front())];
-    places.push_back({inputs, in, examples, model.convolution, nullptr, nullptr});
+    const std::string_view name = model.layers[places.size()].name;
+    places.push_back({inputs, in, examples, model.convolution, nullptr, nullptr, name, draws});
   }
   const std::vector<model::Parameter> named = model::parameters_of(model);
   for (std::size_t p = 0; p < named.size(); ++p) {
@@ -163,8 +178,8 @@ void add_gradient(Tensor& gradient, Tensor next) {
 }  // namespace
 
 std::vector<Tensor> forward(const model::Model& model, std::span<const Tensor> parameters, int examples,
-                            std::span<const float> input) {
-  const std::vector<Place> places = places_of(model, parameters, examples);
+                            std::span<const float> input, const Draws* draws) {
+  const std::vector<Place> places = places_of(model, parameters, examples, draws);
   std::vector<Tensor> values{Tensor(input.begin(), input.end())};
   for (std::size_t i = 0; i < places.size(); ++i) {
     const Inputs x = inputs_of(places[i], values);
@@ -175,8 +190,8 @@ std::vector<Tensor> forward(const model::Model& model, std::span<const Tensor> p
 }
 
 std::vector<Tensor> backward(const model::Model& model, std::span<const Tensor> parameters, int examples,
-                             std::span<const Tensor> activations, Tensor dz) {
-  const std::vector<Place> places = places_of(model, parameters, examples);
+                             std::span<const Tensor> activations, Tensor dz, const Draws& draws) {
+  const std::vector<Place> places = places_of(model, parameters, examples, &draws);
   std::vector<WeightAndBias> of_parameters(places.size());
   std::vector<Tensor> of_values(places.size() + 1);
   of_values.back() = std::move(dz);

@@ -29,6 +29,7 @@ struct PackLaunches {
   void operator()(const program::PoolBackward& backward) const;
   void operator()(const program::Unpool& unpool) const;
   void operator()(const program::Add& add) const;
+  void operator()(const program::Dropout& dropout) const;
   void operator()(const program::Loss& loss) const;
   void operator()(const program::InputGradient& gradient) const;
   void operator()(const program::WeightGradient& gradient) const;
