@@ -126,6 +126,9 @@ inline std::vector<GoldenJob> golden_jobs() {
       // windows that overlap, that are padded, and that drop the last row and column
       small_job("max_pool", {Conv2d{5, {3, 3}}, Relu{}, MaxPool{{3, 3}, {2, 2}, {1, 1}}, Conv2d{8, {3, 3}},
                              MaxPool{{2, 2}, {2, 2}}, Relu{}}),
+      // of images whose last row and column a pool drops, and of units
+      small_job("dropout", {Conv2d{6, {4, 4}}, Relu{}, Dropout{0.2}, AvgPool{{2, 2}, {2, 2}}, Flatten{},
+                            Linear{50}, Relu{}, Dropout{0.5}}),
       residual_job(direct),
       residual_job(fast),
   };

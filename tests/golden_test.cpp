@@ -22,7 +22,8 @@ namespace {
 using reference::Tensor;
 
 constexpr std::size_t kBatch = 256;
-constexpr int kSteps = 20;
+constexpr int kSteps = 20, kEpoch = 1;
+constexpr std::uint64_t kSeed = 0;
 
 const data::Split& fashion_mnist() {
   static const data::Split split = data::load_mnist_like(data::default_fashion_mnist_directory());
@@ -40,12 +41,12 @@ std::string golden(const std::string& name) {
 class Steps {
  public:
   Steps(const GoldenJob& job, device::Device& device, device::Order order)
-      : order_(data::epoch_order(0, 1, static_cast<std::uint32_t>(fashion_mnist().train.size()))),
+      : order_(data::epoch_order(kSeed, kEpoch, static_cast<std::uint32_t>(fashion_mnist().train.size()))),
         runner_(device,
                 run::data_parallel(program::compile_training(job.model, {.rule = job.optimizer.kind}), {}),
                 {.most_examples = kBatch, .order = order}),
         scalars_(job.optimizer, job.schedule, job.learning_rate, {kSteps, 1}) {
-    runner_.upload(train::initial_weights(job.model, 0));
+    runner_.upload(train::initial_weights(job.model, kSeed));
   }
 
   std::span<const std::uint32_t> examples(int step) const {
@@ -55,7 +56,11 @@ class Steps {
     const data::Dataset& set = fashion_mnist().train;
     for (; done_ < steps; ++done_) {
       const run::StepResult result =
-          runner_.step({{set.pixels.data(), set.labels.data(), examples(done_)}, scalars_.at(done_ + 1)});
+          runner_.step({.minibatch = {set.pixels.data(), set.labels.data(), examples(done_)},
+                        .update = scalars_.at(done_ + 1),
+                        .step = done_ + 1,
+                        .epoch = kEpoch,
+                        .seed = kSeed});
       EXPECT_TRUE(result.finite);
     }
     return runner_.download();
@@ -72,7 +77,7 @@ class Steps {
 class TwinSteps {
  public:
   explicit TwinSteps(const GoldenJob& job)
-      : job_(job), weights_(reference::initial_parameters(job.model, 0)) {
+      : job_(job), weights_(reference::initial_parameters(job.model, kSeed)) {
     const std::size_t states = arithmetic::update_rule(job.optimizer.kind).states.size();
     for (const Tensor& w : weights_) states_.emplace_back(states, Tensor(w.size(), 0.0f));
   }
@@ -85,7 +90,9 @@ class TwinSteps {
       for (const std::uint8_t pixel : set.example(e)) images.push_back(static_cast<float>(pixel) / 255.0f);
       labels.push_back(set.labels[e]);
     }
-    reference::Step step = reference::train_step(job_.model, weights_, {images, labels}, job_.learning_rate);
+    reference::Step step = reference::train_step(
+        job_.model, weights_, {images, labels, {kSeed, kEpoch, {examples.begin(), examples.end()}}},
+        job_.learning_rate);
     const arithmetic::UpdateScalars scalars =
         reference::update_scalars({job_.optimizer, job_.schedule, job_.learning_rate, kSteps, 1}, ++steps_);
     const std::vector<model::Parameter> parameters = model::parameters_of(job_.model);

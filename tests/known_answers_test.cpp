@@ -1,6 +1,7 @@
 // The law's functions against answers from another program: tests/known_answers/law.py is written from
 // docs/arithmetic.md alone, in exact integers, and shares no line with the library. Its tables stand beside
 // it.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -18,9 +19,13 @@
 #include "arithmetic/double_log.h"
 #include "arithmetic/normal.h"
 #include "arithmetic/scalar.h"
+#include "base/aligned_buffer.h"
 #include "base/random.h"
+#include "cpu/kernels.h"
 #include "data/shuffle.h"
 #include "model/zoo.h"
+#include "program/node.h"
+#include "reference/dropout.h"
 #include "train/job.h"
 
 namespace lockstep {
@@ -138,6 +143,52 @@ TEST(KnownAnswers, BiasesOfLeNetStartAtPlusZero) {
     if (!parameters[i].name.ends_with(".bias")) continue;
     for (const float value : weights[i])
       EXPECT_EQ(std::bit_cast<std::uint32_t>(value), 0U) << parameters[i].name;
+  }
+}
+
+// Of the upper 24 bits of a word: an element is kept by a threshold that they reach, and by none above. A
+// CPU's kernels and the twin are asked.
+TEST(KnownAnswers, DropoutWords) {
+  for (const Row& row : table("dropout")) {
+    const std::uint32_t bits = word(row.at(6)) >> 8;
+    const std::size_t elements = std::stoul(row.at(3)), element = std::stoul(row.at(5));
+    const reference::Draws draws{.seed = std::stoull(row.at(0)),
+                                 .epoch = std::stoi(row.at(1)),
+                                 .examples = {static_cast<std::uint32_t>(std::stoul(row.at(4)))}};
+    for (const std::uint32_t threshold : {bits, bits + 1}) {
+      const bool keeps = threshold == bits;
+      const reference::DropoutLayer layer{row.at(2), threshold * 0x1p-24, elements};
+      EXPECT_EQ(dropout_keeps(layer, draws, 0, element), keeps) << row.at(2) << " " << element;
+      for (const cpu::Kernels* kernels : cpu::usable_kernels()) {
+        AlignedBuffer<float> numbers(elements * arithmetic::kPack);
+        std::ranges::fill(numbers.span(), 1.0f);
+        const std::array<std::uint32_t, arithmetic::kPack> examples{draws.examples[0]};
+        kernels->dropout({.x = numbers.data(),
+                          .y = numbers.data(),
+                          .channels = static_cast<int>(elements),
+                          .rows = 1,
+                          .columns = 1,
+                          .whole_rows = 1,
+                          .whole_columns = 1,
+                          .examples = examples.data(),
+                          .present = 1,
+                          .seed = draws.seed,
+                          .epoch = static_cast<std::uint32_t>(draws.epoch),
+                          .stream = stream_id("dropout:" + row.at(2)),
+                          .threshold = threshold,
+                          .scale = 1});
+        EXPECT_EQ(numbers[element * arithmetic::kPack] != 0, keeps)
+            << kernels->name << " " << row.at(2) << " " << element;
+      }
+    }
+  }
+}
+
+TEST(KnownAnswers, DropoutProbabilities) {
+  for (const Row& row : table("dropout_probabilities")) {
+    const program::DropoutNode node("layer", std::bit_cast<double>(long_word(row.at(0))), {1});
+    EXPECT_EQ(node.dropout.threshold, word(row.at(1))) << row.at(0);
+    EXPECT_EQ(std::bit_cast<std::uint32_t>(node.dropout.scale), word(row.at(2))) << row.at(0);
   }
 }
 

@@ -15,8 +15,8 @@ namespace lockstep {
 namespace {
 
 using device::Order;
-using model::Add, model::AvgPool, model::BatchNorm, model::Conv2d, model::Flatten, model::GlobalAvgPool,
-    model::Linear, model::MaxPool, model::Relu;
+using model::Add, model::AvgPool, model::BatchNorm, model::Conv2d, model::Dropout, model::Flatten,
+    model::GlobalAvgPool, model::Linear, model::MaxPool, model::Relu;
 
 // A small model around one layer of the kind, named "tested". A layer with parameters stands before it, so
 // that its input gradient matters.
@@ -93,6 +93,11 @@ Example example<Add>() {
 template <>
 Example example<BatchNorm>() {
   return behind_convolution("BatchNorm", BatchNorm{.ghost = 16}, {3, 6, 5});
+}
+
+template <>
+Example example<Dropout>() {
+  return behind_convolution("Dropout", Dropout{0.4}, {3, 6, 5});
 }
 
 std::vector<Example> examples() {

@@ -58,13 +58,16 @@ struct BatchNorm {
   double eps = 1e-5;
   double momentum = 0.1;  // the part of a running statistic that a group replaces
 };
+struct Dropout {
+  double p = 0.5;  // of an element to be zeroed in training, from 0 and below 1; evaluation keeps all
+};
 
 using LayerKind =
-    std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, GlobalAvgPool, Flatten, Add, BatchNorm>;
+    std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, GlobalAvgPool, Flatten, Add, BatchNorm, Dropout>;
 
 // A kind alone is a layer that takes the layer before: Relu{}. A layer that takes others names them:
 // {Add{}, {"relu1", "conv2"}}. A layer without a name of its own is called by its kind and number: conv1,
-// linear1, relu1, pool1 (all pools), flatten1, add1. "input" is the picture.
+// linear1, relu1, pool1 (all pools), flatten1, add1, dropout1. "input" is the picture.
 struct Layer {
   template <class Kind>
     requires std::constructible_from<LayerKind, Kind>

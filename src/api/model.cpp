@@ -43,6 +43,7 @@ struct ToInside {
   NamedKind operator()(const BatchNorm& l) const {
     return {"norm", model::BatchNorm{l.ghost, l.eps, l.momentum}};
   }
+  NamedKind operator()(const Dropout& l) const { return {"dropout", model::Dropout{l.p}}; }
 };
 
 template <class Inside, class Outside>
@@ -78,6 +79,7 @@ struct ToPublic {
   LayerKind operator()(const model::Flatten&) const { return Flatten{}; }
   LayerKind operator()(const model::Add&) const { return Add{}; }
   LayerKind operator()(const model::BatchNorm& l) const { return BatchNorm{l.ghost, l.eps, l.momentum}; }
+  LayerKind operator()(const model::Dropout& l) const { return Dropout{l.p}; }
 };
 
 }  // namespace

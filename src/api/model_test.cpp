@@ -26,8 +26,8 @@ TEST(Model, GoesThroughThePublicTypesUnchanged) {
 
 TEST(Model, KeepsEveryNumberOfALayer) {
   const Model model{.layers = {Conv2d{3, {5, 4}, {2, 1}, {1, 2}}, MaxPool{{3, 2}, {2, 1}, {1, 0}},
-                               AvgPool{{2, 3}, {1, 2}, {0, 1}}, GlobalAvgPool{}, Flatten{}, Relu{},
-                               Linear{7}}};
+                               AvgPool{{2, 3}, {1, 2}, {0, 1}}, GlobalAvgPool{}, Flatten{}, Relu{}, Linear{7},
+                               Dropout{0.3}}};
   const std::vector<model::Layer> layers = to_inside(model).layers;
   const auto& conv = std::get<model::Conv2d>(layers[0].kind);
   EXPECT_EQ(conv.out_channels, 3);
@@ -43,9 +43,10 @@ TEST(Model, KeepsEveryNumberOfALayer) {
   EXPECT_EQ(mean.stride, (model::Extent{1, 2}));
   EXPECT_EQ(mean.padding, (model::Extent{0, 1}));
   EXPECT_EQ(std::get<model::Linear>(layers[6].kind).out_units, 7);
+  EXPECT_EQ(std::get<model::Dropout>(layers[7].kind).p, 0.3);
   std::string names;
   for (const model::Layer& layer : layers) names += layer.name + ' ';
-  EXPECT_EQ(names, "conv1 pool1 pool2 pool3 flatten1 relu1 linear1 ");
+  EXPECT_EQ(names, "conv1 pool1 pool2 pool3 flatten1 relu1 linear1 dropout1 ");
 }
 
 TEST(Model, LayersNameTheirInputs) {

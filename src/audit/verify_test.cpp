@@ -64,6 +64,26 @@ TEST(Verify, AllSettingsAreEqualAfterEveryStep) {
   }
 }
 
+// Nine steps of three epochs, of which each drops other elements.
+train::Job dropping_job() {
+  train::Job job = kJob;
+  job.model.layers.insert(job.model.layers.begin() + 1, {"drop1", model::Dropout{0.3}});
+  job.model.layers.insert(job.model.layers.end() - 1, {"drop2", model::Dropout{0.6}});
+  return job;
+}
+
+TEST(Verify, SettingsWithDropoutAreEqual) {
+  const std::vector<SettingResult> results =
+      verify({.job = dropping_job(), .data = kSet, .settings = settings(), .steps = 9, .make_crew = crews()});
+  for (const SettingResult& result : results) {
+    EXPECT_FALSE(result.difference);
+    EXPECT_EQ(result.hashes, results[0].hashes);
+  }
+  const std::vector<SettingResult> without =
+      verify({.job = kJob, .data = kSet, .settings = {settings()[0]}, .steps = 1, .make_crew = crews()});
+  EXPECT_NE(without[0].hashes[0], results[0].hashes[0]);
+}
+
 TEST(Verify, OneFlippedBitInReplicaTwoIsFoundAndNamed) {
   const std::vector<SettingResult> results =
       verify({.job = kJob,
@@ -253,11 +273,15 @@ TEST(Diff, ReplaysFromTheNearestCheckpoint) {
   EXPECT_EQ(result.unreproduced[1].at.step, 1) << "began at the start";
 }
 
-TEST(Diff, AReplayTakesUpAllOfACheckpointsState) {
-  RecordedRun good = recorded(kJob, 6);
-  const RecordedRun bad = recorded(kJob, 6, device::Drill{.kind = device::Drill::Kind::flip, .step = 5});
+// With dropout it must be told the epoch and the examples of the steps it runs again, too.
+class DiffOfJob : public testing::TestWithParam<train::Job> {};
+
+TEST_P(DiffOfJob, AReplayTakesUpAllOfACheckpointsState) {
+  const train::Job job = GetParam();
+  RecordedRun good = recorded(job, 6);
+  const RecordedRun bad = recorded(job, 6, device::Drill{.kind = device::Drill::Kind::flip, .step = 5});
   const auto crew = kOneDevice();
-  train::Stepper stepper(*crew, kJob, {}, kSet);
+  train::Stepper stepper(*crew, job, {}, kSet);
   stepper.start();
   while (stepper.steps() < 3) stepper.step();
   good.states.push_back({.tensors = stepper.runner().state(), .step = 3});
@@ -267,6 +291,10 @@ TEST(Diff, AReplayTakesUpAllOfACheckpointsState) {
   ASSERT_EQ(result.unreproduced.size(), 1U) << "the good run's replay from step 3 gives its record";
   EXPECT_EQ(result.unreproduced[0].at.step, 5);
 }
+
+INSTANTIATE_TEST_SUITE_P(Jobs, DiffOfJob, testing::Values(kJob, dropping_job()), [](const auto& instance) {
+  return std::string(instance.index == 0 ? "Plain" : "Dropping");
+});
 
 }  // namespace
 }  // namespace lockstep::audit

@@ -8,10 +8,6 @@ namespace {
 using Counter = std::array<std::uint32_t, 4>;
 using Key = std::array<std::uint32_t, 2>;
 
-constexpr int kRounds = 10;
-constexpr std::uint64_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
-constexpr std::uint32_t kWeyl0 = 0x9E3779B9, kWeyl1 = 0xBB67AE85;  // golden ratio, sqrt(3) - 1
-
 std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
 std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
 
@@ -20,12 +16,12 @@ std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32)
 std::uint32_t stream_id(std::string_view purpose_and_name) { return low(hash64(purpose_and_name)); }
 
 Counter philox4x32(Counter counter, Key key) {
-  for (int round = 0; round < kRounds; ++round) {
-    const std::uint64_t product0 = kMultiplier0 * counter[0];
-    const std::uint64_t product1 = kMultiplier1 * counter[2];
+  for (int round = 0; round < philox::kRounds; ++round) {
+    const std::uint64_t product0 = std::uint64_t{philox::kMultiplier0} * counter[0];
+    const std::uint64_t product1 = std::uint64_t{philox::kMultiplier1} * counter[2];
     counter = {high(product1) ^ counter[1] ^ key[0], low(product1),  //
                high(product0) ^ counter[3] ^ key[1], low(product0)};
-    key = {key[0] + kWeyl0, key[1] + kWeyl1};
+    key = {key[0] + philox::kWeyl0, key[1] + philox::kWeyl1};
   }
   return counter;
 }

@@ -12,6 +12,13 @@ namespace lockstep {
 // Streams of one run must differ; the caller that makes them checks that.
 std::uint32_t stream_id(std::string_view purpose_and_name);
 
+// Its constants, for kernels that compute it in vectors or on a GPU.
+namespace philox {
+inline constexpr int kRounds = 10;
+inline constexpr std::uint32_t kMultiplier0 = 0xD2511F53, kMultiplier1 = 0xCD9E8D57;
+inline constexpr std::uint32_t kWeyl0 = 0x9E3779B9, kWeyl1 = 0xBB67AE85;  // golden ratio, sqrt(3) - 1
+}  // namespace philox
+
 // Four words of the bijection that `key` selects.
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
                                         std::array<std::uint32_t, 2> key);

@@ -12,6 +12,7 @@
 #include "cpu/simd/batch_norm.h"
 #include "cpu/simd/batch_norm_numbers.h"
 #include "cpu/simd/bias_sums.h"
+#include "cpu/simd/dropout.h"
 #include "cpu/simd/epilogue.h"
 #include "cpu/simd/finite.h"
 #include "cpu/simd/fma_peak.h"
@@ -100,6 +101,7 @@ constexpr Kernels make_kernels(std::string_view name) {
   row.norm_coefficients = norm_coefficients;
   row.norm_factors = norm_factors;
   row.norm_running = norm_running;
+  row.dropout = dropout;
   row.loss = softmax_cross_entropy;
   row.load_pixels = load_pixels;
   row.divide = divide;

@@ -11,6 +11,7 @@
 
 #include "cpu/jobs/batch_norm.h"
 #include "cpu/jobs/block.h"
+#include "cpu/jobs/dropout.h"
 #include "cpu/jobs/join.h"
 #include "cpu/jobs/lane_chain.h"
 #include "cpu/jobs/loss.h"
@@ -54,6 +55,7 @@ struct Kernels {
   NormCoefficientsFunction norm_coefficients;
   NormFactorsFunction norm_factors;
   NormRunningFunction norm_running;
+  DropoutFunction dropout;
   LossFunction loss;
   // Pixels of 16 examples, `pixels` each, to [pixel][lane] / 255.
   void (*load_pixels)(const std::uint8_t* const* examples, int pixels, float* to);

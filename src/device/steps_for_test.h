@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
 #include "device/device.h"
 #include "program/checked_for_test.h"
 #include "program/compile.h"
@@ -19,6 +20,7 @@ namespace lockstep::device {
 using model::Add;
 using model::AvgPool;
 using model::Conv2d;
+using model::Dropout;
 using model::Flatten;
 using model::GlobalAvgPool;
 using model::LayerKind;
@@ -273,11 +275,50 @@ inline const std::vector<Case> kGraphCases = {
           {33}),
 };
 
-inline std::size_t step_cases() { return kCases.size() + kFastCases.size() + kGraphCases.size(); }
+inline const std::vector<Case> kDropoutCases = {
+    {"dropout of images and of units",
+     {2, 9, 7},
+     {Conv2d{5, {3, 3}}, Relu{}, Dropout{0.3}, Conv2d{3, {2, 2}}, Dropout{0.5}, Flatten{}, Linear{9}, Relu{},
+      Dropout{0.75}, Linear{4}}},
+    {"dropout whose last row and column a pool drops",
+     {1, 10, 12},
+     {Conv2d{3, {2, 2}}, Relu{}, Dropout{0.4}, AvgPool{{2, 2}, {2, 2}}, Flatten{}, Linear{4}},
+     {37, 130}},
+    {"dropout of the picture, of the scores, and one that keeps all",
+     {1, 5, 5},
+     {Dropout{0.1}, Conv2d{3, {3, 3}}, Dropout{0}, Flatten{}, Linear{6}, Dropout{0.2}}},
+    {"dropout of all but nothing",
+     {3, 3, 3},
+     {Conv2d{4, {2, 2}}, Dropout{1 - 0x1p-30}, Flatten{}, Linear{4}},
+     {20}},
+    {.name = "a dropped value with another reader",
+     .input = {2, 6, 6},
+     .layers = {},
+     .examples = {37},
+     .graph = {{"conv1", kSame5},
+               {"dropout1", Dropout{0.5}},
+               {"conv2", kSame5},
+               {"dropout2", Dropout{0.25}},
+               {"add1", Add{}, {"conv1", "dropout2"}},
+               {"dropout3", Dropout{0.5}, {"add1"}},
+               {"add2", Add{}, {"dropout3", "dropout1"}},
+               {"flatten1", Flatten{}},
+               {"linear1", Linear{3}}}},
+};
+
+inline const std::array kAllCases{&kCases, &kFastCases, &kGraphCases, &kDropoutCases};
+
+inline std::size_t step_cases() {
+  std::size_t count = 0;
+  for (const std::vector<Case>* cases : kAllCases) count += cases->size();
+  return count;
+}
 inline const Case& step_case(std::size_t index) {
-  if (index < kCases.size()) return kCases[index];
-  index -= kCases.size();
-  return index < kFastCases.size() ? kFastCases[index] : kGraphCases[index - kFastCases.size()];
+  for (const std::vector<Case>* cases : kAllCases) {
+    if (index < cases->size()) return (*cases)[index];
+    index -= cases->size();
+  }
+  throw Error(Fault::ours, "there is no case {}", index);
 }
 
 // A minibatch of a case, and its step as the naive twin takes it.
@@ -305,7 +346,8 @@ class StepOfCase {
       Tensor& t = weights_.emplace_back(p.elements());
       for (float& v : t) v = normal(random);
     }
-    expected_ = reference::train_step(model_, weights_, {images, batch_labels}, kRate);
+    expected_ =
+        reference::train_step(model_, weights_, {images, batch_labels, {kSeed, kEpoch, order_}}, kRate);
   }
 
   // The device's step has the twin's bits. `plain`: neither trimmed nor fused.
@@ -315,7 +357,12 @@ class StepOfCase {
         program::compile_training(model_, {.trim = !plain, .fuse = !plain}), {}, packs)[0];
     const auto executable = device.load(p, {.most_packs = packs, .order = run_order});
     for (std::size_t i = 0; i < weights_.size(); ++i) executable->upload(p.parameters[i], weights_[i]);
-    run_step(*executable, p, {{bytes_.data(), labels_.data(), order_}, {kRate}});
+    run_step(*executable, p,
+             {.minibatch = {bytes_.data(), labels_.data(), order_},
+              .update = {kRate},
+              .step = 9,
+              .epoch = kEpoch,
+              .seed = kSeed});
     float loss = 0;
     executable->download(p.loss, {&loss, 1});
     EXPECT_EQ(std::bit_cast<std::uint32_t>(loss), std::bit_cast<std::uint32_t>(expected_.loss));
@@ -331,6 +378,8 @@ class StepOfCase {
 
  private:
   static constexpr float kRate = 0.1f;
+  static constexpr int kEpoch = 3;
+  static constexpr std::uint64_t kSeed = (std::uint64_t{5} << 32) + 7;
   const model::Model model_;
   const int examples_;
   std::vector<std::uint8_t> bytes_, labels_;

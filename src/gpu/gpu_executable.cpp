@@ -51,6 +51,7 @@ GpuExecutable::GpuExecutable(const program::Program& program, const device::Load
   pixels_ = driver.allocate_host(
       std::max<std::size_t>(1, lanes * static_cast<std::size_t>(program.input.elements())));
   labels_ = driver.allocate_host(std::max<std::size_t>(1, lanes));
+  examples_ = driver.allocate_host(lanes * sizeof(std::uint32_t));
   schedule_ = driver.allocate_host(2 * sizeof(int) * static_cast<std::size_t>(std::max(1, share_packs_)));
   predicted_ =
       driver.allocate_host(static_cast<std::size_t>(std::max(1, share_packs_)) * kPack * sizeof(int));
@@ -222,7 +223,7 @@ void GpuExecutable::run(std::size_t segment, const device::StepInput& input, dev
   run_elements(s, input, watcher);
 }
 
-// Pixels and labels of a group's examples, gathered where the device copies from.
+// Pixels, labels and numbers of a group's examples, gathered where the device copies from.
 void GpuExecutable::stage(const PackGroup& group, const device::StepInput& input) {
   const device::Minibatch& minibatch = input.minibatch;
   const auto pixels = static_cast<std::size_t>(program().input.elements());
@@ -230,11 +231,13 @@ void GpuExecutable::stage(const PackGroup& group, const device::StepInput& input
   const std::span<std::byte> images = pixels_->bytes();
   const std::span<std::uint8_t> labels = labels_->as<std::uint8_t>();
   const std::size_t first = static_cast<std::size_t>(group.number) * kPack;
+  const std::span<std::uint32_t> numbers = examples_->as<std::uint32_t>();
   const auto examples = static_cast<std::size_t>(group.examples);
   for (std::size_t e = 0; e < examples; ++e) {
     const std::uint32_t example = minibatch.examples[first + e];
     std::memcpy(images.data() + e * pixels, minibatch.pixels + example * pixels, pixels);
     labels[e] = minibatch.labels[example];
+    numbers[e] = example;
     step_labels_.push_back(labels[e]);
   }
   const std::size_t lanes = static_cast<std::size_t>(group.packs) * kPack;
@@ -242,6 +245,7 @@ void GpuExecutable::stage(const PackGroup& group, const device::StepInput& input
             labels.begin() + static_cast<std::ptrdiff_t>(lanes), std::uint8_t{0});
   driver_.write(Queue::compute, *memory_.pixels(), 0, images.first(examples * pixels));
   driver_.write(Queue::compute, *memory_.at(labels_id_), 0, std::as_bytes(labels.first(lanes)));
+  driver_.write(Queue::compute, *memory_.examples(), 0, std::as_bytes(numbers.first(examples)));
   staged_ = driver_.record(Queue::compute);
 }
 
@@ -289,7 +293,7 @@ void GpuExecutable::run_packs(const program::Segment& segment, const device::Ste
     const bool last = first + group.packs == share.size();
     for (const program::Instruction& i : segment.instructions) {
       begin(i, watcher);
-      launcher_.run(i, group);
+      launcher_.run(i, group, input);
       // Drivers compile a kernel when it first runs; who watches is to see how far that is.
       if (!warm_) driver_.wait(*driver_.record(Queue::compute));
       for (const BufferId output : i.outputs) {

@@ -115,10 +115,10 @@ class GpuExecutable : public device::Executable {
   Launcher launcher_;
 
   // Filled by the host for the device.
-  std::unique_ptr<HostMemory> pixels_, labels_, schedule_;
+  std::unique_ptr<HostMemory> pixels_, labels_, examples_, schedule_;
   // Filled by the device for the host.
   std::unique_ptr<HostMemory> predicted_, verdict_, loss_;
-  std::unique_ptr<Event> staged_;      // pixels_ and labels_ may be filled again; null: they may
+  std::unique_ptr<Event> staged_;      // those of examples may be filled again; null: they may
   std::unique_ptr<Event> tallied_;     // predicted_ is there; null: it is
   std::optional<Schedule> scheduled_;  // what the device has
   bool loss_known_ = false;

@@ -167,6 +167,7 @@ std::vector<GpuMemory::Allocation> GpuMemory::allocations(const program::Program
 
   const auto pixels = static_cast<std::size_t>(program.input.elements());
   add(MemoryClass::activations, std::max<std::size_t>(1, group * kLanes * pixels), blocks.pixels);
+  add(MemoryClass::scratch, group * kLanes * sizeof(std::uint32_t), blocks.examples);
   add(MemoryClass::activations, most_packs * kLanes * sizeof(int), blocks.predicted);
   add(MemoryClass::scratch, 2 * most_packs * sizeof(int), blocks.schedule);
   add(MemoryClass::scratch, sizeof(int), blocks.verdict);

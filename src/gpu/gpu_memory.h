@@ -72,6 +72,7 @@ class GpuMemory {
 
   const Memory* scratch(std::size_t use) const { return blocks_.scratch.at(use).get(); }
   const Memory* pixels() const { return blocks_.pixels.get(); }
+  const Memory* examples() const { return blocks_.examples.get(); }  // their numbers in the dataset, by lane
   const Memory* predicted() const { return blocks_.predicted.get(); }
   const Memory* schedule() const { return blocks_.schedule.get(); }
   const Memory* verdict() const { return blocks_.verdict.get(); }
@@ -94,7 +95,7 @@ class GpuMemory {
     std::vector<std::unique_ptr<Memory>> places;  // of the plan
     std::map<program::BufferId, std::unique_ptr<Memory>> prepared_back, stacks;
     std::vector<std::unique_ptr<Memory>> scratch;
-    std::unique_ptr<Memory> pixels, predicted, schedule, verdict, inbox;
+    std::unique_ptr<Memory> pixels, examples, predicted, schedule, verdict, inbox;
   };
   struct Allocation {
     program::MemoryClass of;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/random.h"
 #include "gpu/kernels/winograd_constants_text.h"
 
 namespace lockstep::gpu {
@@ -22,6 +23,13 @@ namespace {
 
 std::string define(std::string_view name, int value) { return fmt::format("#define {} {}\n", name, value); }
 
+std::string philox_constants() {
+  return fmt::format(
+      "#define PHILOX_ROUNDS {}\n#define PHILOX_MULTIPLIER_0 {}u\n#define PHILOX_MULTIPLIER_1 {}u\n"
+      "#define PHILOX_WEYL_0 {}u\n#define PHILOX_WEYL_1 {}u\n",
+      philox::kRounds, philox::kMultiplier0, philox::kMultiplier1, philox::kWeyl0, philox::kWeyl1);
+}
+
 // `text` once more, with another meaning of `name`.
 std::string with(std::string_view name, int value, std::string_view text) {
   return fmt::format("{}{}\n#undef {}\n", define(name, value), text, name);
@@ -34,7 +42,7 @@ std::string kernel_source(const Style& style) {
                        define("LOCKSTEP_GROUP", style.work_group) + define("TILE_O", style.tile_outputs) +
                        define("LOCKSTEP_TILE_P", style.tile_packs) + define("TILE_A_O", style.lane_outputs) +
                        define("TILE_A_T", style.lane_taps) + define("TILE_B_O", style.outer_outputs) +
-                       define("TILE_B_C", style.outer_blocks);
+                       define("TILE_B_C", style.outer_blocks) + philox_constants();
   for (const char* text : {kPreludeText, kArgumentsText, kElementaryWordsText, kElementaryText, kSmallText,
                            kUpdateText, kNormText, kGradientText}) {
     source += text;

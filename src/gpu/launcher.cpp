@@ -8,8 +8,9 @@ namespace lockstep::gpu {
 Launcher::Launcher(Driver& driver, const GpuMemory& memory, const program::Program& program)
     : context_{driver, memory, program, driver.style()} {}
 
-void Launcher::run(const program::Instruction& instruction, const PackGroup& group) const {
-  std::visit(PackLaunches{context_, instruction, group}, instruction.operation);
+void Launcher::run(const program::Instruction& instruction, const PackGroup& group,
+                   const device::StepInput& input) const {
+  std::visit(PackLaunches{context_, instruction, group, input}, instruction.operation);
 }
 
 void Launcher::prepare(const program::Instruction& instruction) const {

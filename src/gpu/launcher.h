@@ -12,7 +12,8 @@ class Launcher {
   Launcher(Driver& driver, const GpuMemory& memory, const program::Program& program);
 
   // Every kind of instruction that runs over packs. The sums of each pack end in pack_sums().
-  void run(const program::Instruction& instruction, const PackGroup& group) const;
+  void run(const program::Instruction& instruction, const PackGroup& group,
+           const device::StepInput& input) const;
 
   void prepare(const program::Instruction& instruction) const;
   // What batch norm does over elements. False, and nothing done: the instruction is another one.

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,6 +60,23 @@ TEST(InferShapes, RefusesAKernelLargerThanThePaddedInput) {
       fault_of(chain({1, 4, 2}, {{"conv1", Conv2d{.out_channels = 1, .kernel = {3, 5}, .padding = {0, 1}}}})),
       "layer conv1 has a kernel of 3x5 that is larger than its input 1x4x2 from the input with padding 0x1; "
       "make it smaller or pad more");
+}
+
+TEST(InferShapes, RefusesAnImpossibleProbability) {
+  const auto drop = [](double p) {
+    return chain({6}, {{"linear1", Linear{9}}, {"drop", Dropout{p}}, {"linear2", Linear{2}}});
+  };
+  EXPECT_EQ(
+      fault_of(drop(1)),
+      "layer drop drops elements of its input 9 from linear1 with probability 1; it must be at least 0 and "
+      "below 1");
+  EXPECT_THAT(fault_of(drop(-0.1)), testing::HasSubstr("with probability -0.1;"));
+  EXPECT_THAT(fault_of(drop(std::numeric_limits<double>::quiet_NaN())),
+              testing::HasSubstr("probability nan;"));
+  EXPECT_THAT(fault_of(drop(std::numeric_limits<double>::infinity())),
+              testing::HasSubstr("probability inf;"));
+  EXPECT_EQ(infer_shapes(drop(0)), (std::vector<Shape>{{6}, {9}, {9}, {2}}));
+  EXPECT_EQ(infer_shapes(drop(0.999)).size(), 4U);
 }
 
 TEST(InferShapes, RefusesImpossibleNumbers) {

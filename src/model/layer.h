@@ -10,6 +10,7 @@
 #include "model/layers/avg_pool.h"
 #include "model/layers/batch_norm.h"
 #include "model/layers/conv2d.h"
+#include "model/layers/dropout.h"
 #include "model/layers/flatten.h"
 #include "model/layers/global_avg_pool.h"
 #include "model/layers/linear.h"
@@ -19,7 +20,7 @@
 namespace lockstep::model {
 
 using LayerKind =
-    std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, GlobalAvgPool, Flatten, Add, BatchNorm>;
+    std::variant<Conv2d, Linear, Relu, AvgPool, MaxPool, GlobalAvgPool, Flatten, Add, BatchNorm, Dropout>;
 
 // What a layer names to take the model's input.
 constexpr std::string_view kInputName = "input";

@@ -48,6 +48,7 @@ struct KindWords {
   std::string operator()(const BatchNorm& norm) const {
     return fmt::format("batch norm, ghost {}, eps {}, momentum {}", norm.ghost, norm.eps, norm.momentum);
   }
+  std::string operator()(const Dropout& dropout) const { return fmt::format("dropout {}", dropout.p); }
 };
 
 }  // namespace

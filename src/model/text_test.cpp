@@ -15,6 +15,7 @@ Model small() {
                      {"add1", Add{}, {"relu1", "conv1"}},
                      {"pool1", MaxPool{{2, 2}, {2, 2}}},
                      {"flatten1", Flatten{}},
+                     {"dropout1", Dropout{0.25}},
                      {"linear1", Linear{3}}}};
 }
 
@@ -26,19 +27,21 @@ TEST(ModelText, SaysWhatEveryLayerIsAndTakes) {
             "add1 of 2, 1: add\n"
             "pool1 of 3: maximum pool 2x2, stride 2x2, padding 0x0\n"
             "flatten1 of 4: flatten\n"
-            "linear1 of 5: linear 3, weight usual, bias usual\n");
+            "dropout1 of 5: dropout 0.25\n"
+            "linear1 of 6: linear 3, weight usual, bias usual\n");
 }
 
 TEST(ModelText, DiffersWhereTheBitsWould) {
   const std::string usual = text_of(small());
-  std::vector<Model> others(6, small());
+  std::vector<Model> others(7, small());
   others[0].sigma = 0.02;
   others[1].input = {1, 9, 9};
   others[2].layers[0].name = "first";
   others[2].layers[2].inputs[1] = "first";
   std::get<Conv2d>(others[3].layers[0].kind).initial_bias = Constant{0.1f};
-  std::get<Linear>(others[4].layers[5].kind).initial_weight = KaimingUniform{};
+  std::get<Linear>(others[4].layers[6].kind).initial_weight = KaimingUniform{};
   others[5].layers[3].kind = AvgPool{{2, 2}, {2, 2}};
+  others[6].layers[5].kind = Dropout{0.26};
   for (const Model& other : others) EXPECT_NE(text_of(other), usual);
 }
 

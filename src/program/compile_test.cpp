@@ -47,6 +47,26 @@ TEST(Compile, EvaluationOfLeNetIsThisList) {
   EXPECT_EQ(p.segments.size(), 2U);
 }
 
+// Forward and backward are one instruction; where the gradient has no other reader it is overwritten.
+TEST(Compile, DropoutTakesAnInstructionInTrainingAndNoneInEvaluation) {
+  const model::Model model{"dropping",
+                           {9},
+                           {{"linear1", model::Linear{8}},
+                            {"dropout1", model::Dropout{0.5}},
+                            {"linear2", model::Linear{3}},
+                            {"dropout2", model::Dropout{0.5}}}};
+  const Program training = compile_training(model);
+  EXPECT_EQ(
+      words(training.segments[1]),
+      (std::vector<std::string>{"load input", "forward linear1", "dropout dropout1", "forward linear2",
+                                "dropout dropout2", "loss loss", "dropout dropout2", "input gradient linear2",
+                                "weight gradient linear2", "dropout dropout1", "weight gradient linear1"}));
+  const Instruction& back = training.segments[1].instructions[9];
+  EXPECT_EQ(back.inputs, back.outputs);
+  EXPECT_EQ(words(compile_evaluation(model).segments[1]),
+            (std::vector<std::string>{"load input", "forward linear1", "forward linear2", "loss loss"}));
+}
+
 TEST(Compile, WeightsDecayAndBiasesDoNot) {
   const Program p = compile_training(model::lenet());
   for (const Sum& sum : p.sums) {

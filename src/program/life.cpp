@@ -59,7 +59,7 @@ std::vector<Life> lives_of(const Program& program, const Nest& nest) {
 
 bool may_overwrite(const Instruction& instruction, std::size_t input) {
   const Operation& operation = instruction.operation;
-  if (std::holds_alternative<Add>(operation)) return true;
+  if (std::holds_alternative<Add>(operation) || std::holds_alternative<Dropout>(operation)) return true;
   return input == 0 &&
          (std::holds_alternative<ReluBackward>(operation) || std::holds_alternative<NormForward>(operation) ||
           std::holds_alternative<NormInputGradient>(operation));

@@ -1,4 +1,8 @@
+#include <map>
+#include <string_view>
+
 #include "arithmetic/pack.h"
+#include "base/error.h"
 #include "program/node.h"
 
 namespace lockstep::program {
@@ -6,6 +10,7 @@ namespace {
 
 // Turns the kind of a layer into the kind of a node; `parameter` is the index of its first parameter.
 struct Lowering {
+  const std::string& name;
   Shape input, output;
   arithmetic::ConvolutionRule rule;
   int parameter;
@@ -37,7 +42,25 @@ struct Lowering {
     return BatchNormNode{input, parameter, norm.ghost / arithmetic::kPack, static_cast<float>(norm.eps),
                          static_cast<float>(norm.momentum)};
   }
+  NodeKind operator()(const model::Dropout& dropout) const { return DropoutNode(name, dropout.p, output); }
 };
+
+// Two streams are equal once in four billion pairs of names.
+void check_streams(const std::vector<Node>& nodes) {
+  std::map<std::uint32_t, std::string_view> layers;
+  for (const Node& node : nodes) {
+    const auto* const drops = std::get_if<DropoutNode>(&node.kind);
+    if (drops == nullptr) continue;
+    const auto [other, is_new] = layers.emplace(drops->dropout.stream, node.name);
+    if (!is_new) {
+      throw Error(
+          Fault::usage,
+          "layers {} and {} would drop elements by the same random numbers, because the hashes of their "
+          "names are equal; give one of them another name",
+          other->second, node.name);
+    }
+  }
+}
 
 }  // namespace
 
@@ -53,10 +76,12 @@ std::vector<Node> lower(const model::Model& model) {
   nodes.reserve(model.layers.size());
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const Shape& input = shapes[static_cast<std::size_t>(inputs[i].front())];
-    const Lowering lowering{input, shapes[i + 1], model.convolution, first_parameter[i]};
+    const Lowering lowering{model.layers[i].name, input, shapes[i + 1], model.convolution,
+                            first_parameter[i]};
     nodes.push_back({model.layers[i].name, std::visit(lowering, model.layers[i].kind), input, shapes[i + 1],
                      inputs[i], static_cast<int>(i) + 1});
   }
+  check_streams(nodes);
   return nodes;
 }
 

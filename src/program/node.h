@@ -9,13 +9,15 @@
 #include "program/layers/add.h"
 #include "program/layers/batch_norm.h"
 #include "program/layers/convolution.h"
+#include "program/layers/dropout.h"
 #include "program/layers/flatten.h"
 #include "program/layers/pool.h"
 #include "program/layers/relu.h"
 
 namespace lockstep::program {
 
-using NodeKind = std::variant<ConvolutionNode, ReluNode, PoolNode, FlattenNode, AddNode, BatchNormNode>;
+using NodeKind =
+    std::variant<ConvolutionNode, ReluNode, PoolNode, FlattenNode, AddNode, BatchNormNode, DropoutNode>;
 
 // Values are numbered: value 0 is the program's input, value i + 1 is what node i gives.
 struct Node {

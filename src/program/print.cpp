@@ -58,6 +58,7 @@ struct SizesOf {
   std::string operator()(const NormFactors& n) const { return groups(n.first, n.last); }
   std::string operator()(const NormInputGradient& n) const { return norm(n); }
   std::string operator()(const NormRunning& n) const { return groups(0, n.groups); }
+  std::string operator()(const Dropout& d) const { return to_string(d.kept); }
   std::string operator()(const Check&) const { return {}; }
   std::string operator()(const Update& u) const {
     return fmt::format("elements {} to {}", u.part.first, u.part.first + u.part.count);

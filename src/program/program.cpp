@@ -34,6 +34,7 @@ struct SignatureOf {
   }
   Signature operator()(const Unpool&) const { return {"unpool", {activation, mask}, {activation}, 2, 1}; }
   Signature operator()(const Add&) const { return {"add", {activation, activation}, {activation}, 2, 1}; }
+  Signature operator()(const Dropout&) const { return {"dropout", {activation}, {activation}, 1, 1}; }
   Signature operator()(const Loss&) const {
     return {"loss", {activation, labels}, {activation, partial, counts, activation}, 2, 3};
   }

@@ -13,6 +13,7 @@
 // holds every set of programs against that.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -76,7 +77,14 @@ struct Unpool {  // [dy, mask] -> [dx]: back through an average pool and the rel
   Pool pool;
 };
 struct Add {};  // [a, b] -> [a + b], perhaps in place: a residual sum, or gradients that meet at a value
-struct Loss {   // [z, labels] -> [losses, sum, counts, dz]; evaluation goes without dz
+// [x] -> [y] or, going back, [dy] -> [dx], perhaps in place. Both draw the same words.
+struct Dropout {
+  std::uint32_t stream = 0;
+  std::uint32_t threshold = 0;  // a word's upper 24 bits, as a number, keep the element from here on
+  float scale = 1;              // of what is kept
+  Shape whole = {}, kept = {};  // of the untrimmed layer, whose elements are counted, and of the buffers
+};
+struct Loss {  // [z, labels] -> [losses, sum, counts, dz]; evaluation goes without dz
   int classes = 0;
 };
 struct InputGradient {  // [dy, prepared] -> [dx]
@@ -161,10 +169,11 @@ struct NormRunning {
 };
 struct Look {};  // [verdict, parameter..] -> [counts]: hashes of the parameters; see run/replicas.h
 
-using Operation = std::variant<Load, Prepare, Forward, ReluForward, ReluBackward, PoolForward, PoolBackward,
-                               Unpool, Add, Loss, InputGradient, WeightGradient, UnpoolWeightGradient,
-                               NormStatistics, NormCoefficients, RunningCoefficients, NormForward, NormSums,
-                               NormFactors, NormInputGradient, NormRunning, Check, Update, Look>;
+using Operation =
+    std::variant<Load, Prepare, Forward, ReluForward, ReluBackward, PoolForward, PoolBackward, Unpool, Add,
+                 Dropout, Loss, InputGradient, WeightGradient, UnpoolWeightGradient, NormStatistics,
+                 NormCoefficients, RunningCoefficients, NormForward, NormSums, NormFactors, NormInputGradient,
+                 NormRunning, Check, Update, Look>;
 
 struct Instruction {
   Operation operation;

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+#include "base/random.h"
 #include "model/zoo.h"
 #include "program/node.h"
 
@@ -29,6 +31,48 @@ TEST(Lower, MakesOneNodePerLayer) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     EXPECT_EQ(nodes[i].inputs, std::vector<int>{static_cast<int>(i)});
     EXPECT_EQ(nodes[i].value, static_cast<int>(i) + 1);
+  }
+}
+
+TEST(Lower, DropoutCountsTheElementsOfTheWholeLayer) {
+  std::vector<Node> nodes =
+      lower(chain({2, 7, 6}, {model::Conv2d{3, {2, 2}}, model::Dropout{0.25}, model::AvgPool{{2, 2}, {2, 2}},
+                              model::Flatten{}, model::Linear{2}}));
+  nodes = trim(std::move(nodes));
+  const Dropout dropout = std::get<DropoutNode>(nodes[1].kind).dropout;
+  EXPECT_EQ(dropout.whole, (Shape{3, 6, 5}));
+  EXPECT_EQ(dropout.kept, (Shape{3, 6, 4}));
+  EXPECT_EQ(dropout.threshold, 1U << 22);
+  EXPECT_EQ(dropout.scale, 0x1.555556p+0f);
+  EXPECT_EQ(dropout.stream, stream_id("dropout:l1"));
+}
+
+TEST(Lower, ADropoutRoundsItsThresholdUp) {
+  const auto threshold = [](double p) { return DropoutNode("drop", p, {1}).dropout.threshold; };
+  EXPECT_EQ(threshold(0), 0U);
+  EXPECT_EQ(threshold(5e-324), 1U);
+  EXPECT_EQ(threshold(0x1p-24), 1U);
+  EXPECT_EQ(threshold(0x1.8p-24), 2U);
+  EXPECT_EQ(threshold(0.1), 1677722U);
+  EXPECT_EQ(threshold(1 - 0x1p-53), 1U << 24);
+}
+
+// Names of equal hashes: found by trying.
+TEST(Lower, RefusesTwoDropoutsThatWouldDrawTheSameWords) {
+  ASSERT_EQ(stream_id("dropout:drop97065"), stream_id("dropout:drop103318"));
+  model::Model model{
+      "twice",
+      {4},
+      {{"drop97065", model::Dropout{0.5}}, {"drop103318", model::Dropout{0.5}}, {"l", model::Linear{2}}}};
+  try {
+    lower(model);
+    FAIL() << "equal streams were taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), Fault::usage);
+    EXPECT_EQ(std::string(error.what()),
+              "layers drop97065 and drop103318 would drop elements by the same random numbers, because the "
+              "hashes of their names "
+              "are equal; give one of them another name");
   }
 }
 

@@ -33,8 +33,9 @@ constexpr double kTolerance = 2e-6;  // gradients are below 1; fp32 has 6e-8
 
 // Every value of every layer.
 inline void expect_near_values(const model::Model& model, const std::vector<Doubles>& parameters,
-                               std::span<const float> images, const std::vector<Tensor>& values) {
-  const std::vector<Doubles> expected = double_values(model, parameters, images);
+                               std::span<const float> images, const std::vector<Tensor>& values,
+                               const Draws& draws) {
+  const std::vector<Doubles> expected = double_values(model, parameters, images, draws);
   ASSERT_EQ(values.size(), expected.size());
   for (std::size_t v = 0; v < values.size(); ++v) {
     ASSERT_EQ(values[v].size(), expected[v].size());
@@ -58,12 +59,14 @@ inline void check_gradients(const model::Model& model) {
     for (float& value : parameters.back()) value *= 0.5f;
     doubles.emplace_back(parameters.back().begin(), parameters.back().end());
   }
-  const std::vector<Tensor> activations = forward(model, parameters, kExamples, images);
-  expect_near_values(model, doubles, images, activations);
+  Draws draws{.seed = 11, .epoch = 2};
+  for (std::uint32_t e = 0; e < kExamples; ++e) draws.examples.push_back(100 - 3 * e);
+  const std::vector<Tensor> activations = forward(model, parameters, kExamples, images, draws);
+  expect_near_values(model, doubles, images, activations, draws);
   const Loss loss = softmax_cross_entropy(classes, activations.back(), labels);
-  EXPECT_NEAR(loss_sum(loss.loss) / kExamples, double_mean_loss(model, doubles, images, labels), 1e-5);
+  EXPECT_NEAR(loss_sum(loss.loss) / kExamples, double_mean_loss(model, doubles, images, labels, draws), 1e-5);
 
-  const std::vector<Tensor> sums = backward(model, parameters, kExamples, activations, loss.dz);
+  const std::vector<Tensor> sums = backward(model, parameters, kExamples, activations, loss.dz, draws);
   ASSERT_EQ(sums.size(), parameters.size());
   for (std::size_t p = 0; p < sums.size(); ++p) {
     if (!named[p].trained()) {
@@ -75,9 +78,9 @@ inline void check_gradients(const model::Model& model) {
     for (std::size_t i = 0; i < mean.size(); i += 1 + mean.size() / kProbes) {
       const double kept = doubles[p][i];
       doubles[p][i] = kept + kDifference;
-      const double above = double_mean_loss(model, doubles, images, labels);
+      const double above = double_mean_loss(model, doubles, images, labels, draws);
       doubles[p][i] = kept - kDifference;
-      const double below = double_mean_loss(model, doubles, images, labels);
+      const double below = double_mean_loss(model, doubles, images, labels, draws);
       doubles[p][i] = kept;
       EXPECT_NEAR(mean[i], (above - below) / (2 * kDifference), kTolerance)
           << "parameter " << p << " at " << i;

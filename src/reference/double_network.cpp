@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <string_view>
 #include <variant>
 
 namespace lockstep::reference {
@@ -22,6 +23,9 @@ struct DoubleLayer {
   std::vector<std::span<const double>> inputs;
   const Doubles* weight;
   const Doubles* bias;
+  std::string_view name;
+  const Draws& draws;
+  std::size_t example;  // of the minibatch
 
   std::span<const double> x() const { return inputs[0]; }
   Doubles copy() const { return Doubles(x().begin(), x().end()); }
@@ -94,6 +98,12 @@ struct DoubleLayer {
     return y;
   }
   Doubles operator()(const model::Flatten&) const { return copy(); }
+  Doubles operator()(const model::Dropout& drops) const {
+    Doubles y = copy();
+    for (std::size_t i = 0; i < y.size(); ++i)
+      y[i] = dropout_keeps({name, drops.p, y.size()}, draws, example, i) ? y[i] / (1 - drops.p) : 0;
+    return y;
+  }
   Doubles operator()(const model::Add&) const {
     Doubles y = copy();
     for (std::size_t i = 0; i < y.size(); ++i) y[i] += inputs[1][i];
@@ -106,13 +116,15 @@ struct DoubleMinibatchLayer {
   Shape in, out;
   std::vector<const Doubles*> inputs;  // [example][channel][y][x]
   WeightAndBiasInDouble parameters;
+  std::string_view name;
+  const Draws& draws;
 
   template <class Kind>
   Doubles operator()(const Kind& kind) const {
     const auto size = static_cast<std::size_t>(in.elements());
     Doubles y;
     for (std::size_t first = 0; first < inputs[0]->size(); first += size) {
-      DoubleLayer layer{in, out, {}, parameters.weight, parameters.bias};
+      DoubleLayer layer{in, out, {}, parameters.weight, parameters.bias, name, draws, first / size};
       for (const Doubles* input : inputs) layer.inputs.push_back(std::span(*input).subspan(first, size));
       const Doubles of_example = layer(kind);
       y.insert(y.end(), of_example.begin(), of_example.end());
@@ -153,14 +165,15 @@ struct DoubleMinibatchLayer {
 }  // namespace
 
 std::vector<Doubles> double_values(const model::Model& model, std::span<const Doubles> parameters,
-                                   std::span<const float> images) {
+                                   std::span<const float> images, const Draws& draws) {
   const std::vector<Shape> shapes = model::infer_shapes(model);
   const std::vector<std::vector<int>> inputs = model::inputs_of(model);
   const std::vector<model::Parameter> named = model::parameters_of(model);
   std::vector<Doubles> values{Doubles(images.begin(), images.end())};
   values.reserve(shapes.size());  // layers point to values
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
-    DoubleMinibatchLayer layer{shapes[static_cast<std::size_t>(inputs[i][0])], shapes[i + 1], {}, {}};
+    DoubleMinibatchLayer layer{
+        shapes[static_cast<std::size_t>(inputs[i][0])], shapes[i + 1], {}, {}, model.layers[i].name, draws};
     for (const int value : inputs[i]) layer.inputs.push_back(&values[static_cast<std::size_t>(value)]);
     for (std::size_t p = 0; p < named.size(); ++p) {
       if (named[p].layer != static_cast<int>(i) || !named[p].trained()) continue;
@@ -173,8 +186,9 @@ std::vector<Doubles> double_values(const model::Model& model, std::span<const Do
 }
 
 double double_mean_loss(const model::Model& model, std::span<const Doubles> parameters,
-                        std::span<const float> images, std::span<const std::uint8_t> labels) {
-  const Doubles scores = double_values(model, parameters, images).back();
+                        std::span<const float> images, std::span<const std::uint8_t> labels,
+                        const Draws& draws) {
+  const Doubles scores = double_values(model, parameters, images, draws).back();
   const std::size_t classes = scores.size() / labels.size();
   double sum = 0;
   for (std::size_t e = 0; e < labels.size(); ++e) {

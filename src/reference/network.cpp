@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include "reference/add.h"
@@ -51,6 +52,8 @@ struct Place {
   int examples;
   arithmetic::ConvolutionRule rule;
   StatisticsFrom statistics;
+  std::string_view name;
+  const Draws* draws;  // null in an evaluation
   const Tensor *weight = nullptr, *bias = nullptr, *running_mean = nullptr, *running_var = nullptr;
 
   void set(model::ParameterRole role, const Tensor& values) {
@@ -110,6 +113,12 @@ Tensor give(const model::BatchNorm& norm, const Place& place, const Inputs& x) {
   }
   return {};
 }
+DropoutLayer dropout_layer(const model::Dropout& drops, const Place& place) {
+  return {place.name, drops.p, static_cast<std::size_t>(place.in.elements())};
+}
+Tensor give(const model::Dropout& drops, const Place& place, const Inputs& x) {
+  return place.draws == nullptr ? *x[0] : dropout(dropout_layer(drops, place), *place.draws, *x[0]);
+}
 
 // What a layer has at hand on the way back.
 struct Back {
@@ -152,6 +161,9 @@ InputGradients input_gradients(const model::BatchNorm& norm, const Place& place,
   return {batch_norm_input_gradient(shape_of(norm, place.in), place.examples, *back.x[0], back.dy,
                                     *place.weight)};
 }
+InputGradients input_gradients(const model::Dropout& drops, const Place& place, const Back& back) {
+  return {dropout(dropout_layer(drops, place), *place.draws, back.dy)};
+}
 
 using WeightAndBias = std::array<Tensor, 2>;
 
@@ -179,6 +191,7 @@ WeightAndBias parameter_gradients(const model::BatchNorm& norm, const Place& pla
   return {batch_norm_scale_gradient(shape, place.examples, *back.x[0], back.dy),
           batch_norm_bias_gradient(shape, place.examples, back.dy)};
 }
+WeightAndBias parameter_gradients(const model::Dropout&, const Place&, const Back&) { return {}; }
 
 Tensor of_role(WeightAndBias& gradients, model::ParameterRole role) {
   switch (role) {
@@ -195,12 +208,13 @@ Tensor of_role(WeightAndBias& gradients, model::ParameterRole role) {
 }
 
 std::vector<Place> places_of(const model::Model& model, std::span<const Tensor> parameters, int examples,
-                             StatisticsFrom statistics) {
+                             StatisticsFrom statistics, const Draws* draws) {
   std::vector<Place> places;
   const std::vector<model::Shape> shapes = model::infer_shapes(model);
   for (const std::vector<int>& inputs : model::inputs_of(model)) {
     const model::Shape& in = shapes[static_cast<std::size_t>(inputs.front())];
-    places.push_back({inputs, in, examples, model.convolution, statistics});
+    const std::string_view name = model.layers[places.size()].name;
+    places.push_back({inputs, in, examples, model.convolution, statistics, name, draws});
   }
   const std::vector<model::Parameter> named = model::parameters_of(model);
   for (std::size_t p = 0; p < named.size(); ++p) {
@@ -235,18 +249,18 @@ std::vector<Tensor> values_of(const model::Model& model, const std::vector<Place
 }  // namespace
 
 std::vector<Tensor> forward(const model::Model& model, std::span<const Tensor> parameters, int examples,
-                            std::span<const float> input) {
-  return values_of(model, places_of(model, parameters, examples, StatisticsFrom::minibatch), input);
+                            std::span<const float> input, const Draws& draws) {
+  return values_of(model, places_of(model, parameters, examples, StatisticsFrom::minibatch, &draws), input);
 }
 
 std::vector<Tensor> evaluation_forward(const model::Model& model, std::span<const Tensor> parameters,
                                        int examples, std::span<const float> input) {
-  return values_of(model, places_of(model, parameters, examples, StatisticsFrom::running), input);
+  return values_of(model, places_of(model, parameters, examples, StatisticsFrom::running, nullptr), input);
 }
 
 std::vector<Tensor> backward(const model::Model& model, std::span<const Tensor> parameters, int examples,
-                             std::span<const Tensor> activations, Tensor dz) {
-  const std::vector<Place> places = places_of(model, parameters, examples, StatisticsFrom::minibatch);
+                             std::span<const Tensor> activations, Tensor dz, const Draws& draws) {
+  const std::vector<Place> places = places_of(model, parameters, examples, StatisticsFrom::minibatch, &draws);
   std::vector<WeightAndBias> of_parameters(places.size());
   std::vector<Tensor> of_values(places.size() + 1);
   of_values.back() = std::move(dz);

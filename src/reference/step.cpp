@@ -50,9 +50,9 @@ bool all_finite(const Tensor& tensor) {
 Step train_step(const model::Model& model, std::span<const Tensor> parameters, const Batch& batch,
                 float learning_rate) {
   const int n = batch.examples();
-  const std::vector<Tensor> activations = forward(model, parameters, n, batch.images);
+  const std::vector<Tensor> activations = forward(model, parameters, n, batch.images, batch.draws);
   const Loss loss = softmax_cross_entropy(model::classes_of(model), activations.back(), batch.labels);
-  const std::vector<Tensor> sums = backward(model, parameters, n, activations, loss.dz);
+  const std::vector<Tensor> sums = backward(model, parameters, n, activations, loss.dz, batch.draws);
 
   Step step;
   step.loss = loss_sum(loss.loss) / static_cast<float>(n);

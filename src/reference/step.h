@@ -12,6 +12,7 @@ namespace lockstep::reference {
 struct Batch {
   std::span<const float> images;  // [example][channel][y][x]
   std::span<const std::uint8_t> labels;
+  Draws draws = {};  // for models that drop elements
 
   int examples() const { return static_cast<int>(labels.size()); }
 };

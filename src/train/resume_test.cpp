@@ -71,5 +71,26 @@ TEST(Resume, EveryRulesStateGoesOnOnOtherDevicesWholeOrSharded) {
   }
 }
 
+// Which elements are dropped is no state: in the middle of an epoch, on other devices, the same ones are.
+TEST(Resume, DropoutGoesOnInTheMiddleOfAnEpochOnOtherDevices) {
+  Job job = job_by(arithmetic::UpdateKind::adam);
+  job.seed = (std::uint64_t{1} << 40) + 5;
+  job.model.layers.insert(job.model.layers.begin() + 2, {"drop1", model::Dropout{0.3}});
+  job.model.layers.insert(job.model.layers.end() - 1, {"drop2", model::Dropout{0.5}});
+  const TrainState whole = trained(job, {}, {});
+  for (const int steps : {2, 5}) {
+    const TrainState read = through_a_file(trained(job, {3, true}, {}, steps), job);
+    for (const Place& to : {Place{1, false}, Place{2, true}, Place{4, false}}) {
+      const TrainState end = trained(job, to, read);
+      EXPECT_EQ(end.step, 12);
+      EXPECT_THAT(numbers_of(end.tensors), SameBits(numbers_of(whole.tensors)));
+      EXPECT_EQ(end.epochs.back().test_correct, whole.epochs.back().test_correct);
+    }
+  }
+  Job other = job;
+  std::get<model::Dropout>(other.model.layers[2].kind).p = 0.31;
+  EXPECT_NE(numbers_of(trained(other, {}, {}).tensors), numbers_of(whole.tensors));
+}
+
 }  // namespace
 }  // namespace lockstep::train

@@ -191,6 +191,22 @@ def normal(random_word):
     return math.copysign(divide(horner(C, r, DOUBLE), horner(D, r, DOUBLE), DOUBLE), q)
 
 
+# Dropout
+
+def dropout_word(seed, epoch, layer, elements, example, element):
+    """The word that decides on an element; `example` is its number in the dataset, `elements` are those of the layer."""
+    of_an_example = -(-elements // 4) * 4
+    return word(seed, example * of_an_example + element, epoch, stream("dropout:" + layer))
+
+
+def dropout_threshold(p):
+    return math.ceil(fractions.Fraction(p) * 2 ** 24)
+
+
+def dropout_scale(p):
+    return rounded(fractions.Fraction(divide(1.0, subtract(1.0, p, DOUBLE), DOUBLE)), SINGLE)
+
+
 def uniform_weight(seed, parameter, element, fans):
     """One element of a parameter that starts evenly in +-sqrt(6 / fans)."""
     bound = rounded(fractions.Fraction(square_root(divide(6.0, float(fans), DOUBLE), DOUBLE)), SINGLE)

@@ -127,6 +127,23 @@ def uniform_table():
                 yield f"{seed} {parameter} {element} {single_bits(weight):08x}"
 
 
+def dropout_table():
+    """seed, epoch, layer, elements of the layer, example of the dataset, element, its word."""
+    for seed in SEEDS:
+        for layer, elements in (("dropout1", 500), ("drop_of_images", 3 * 5 * 7), ("dropout1", 1)):
+            for epoch, example in ((1, 0), (1, 1), (2, 59999), (300, 2 ** 32 - 1)):
+                for element in sorted({0, elements // 2, max(elements - 2, 0), elements - 1}):
+                    word = law.dropout_word(seed, epoch, layer, elements, example, element)
+                    yield f"{seed} {epoch} {layer} {elements} {example} {element} {word:08x}"
+
+
+def dropout_probability_table():
+    """p as a double, the threshold, the scale of what is kept."""
+    for p in (0.0, 5e-324, 2.0 ** -24, 1.5 * 2.0 ** -24, 0.1, 0.2, 0.25, 0.3, 0.5, 2 / 3, 0.9, 1 - 2.0 ** -24,
+              1 - 2.0 ** -25, 1 - 2.0 ** -53):
+        yield f"{double_bits(p):016x} {law.dropout_threshold(p):08x} {single_bits(law.dropout_scale(p)):08x}"
+
+
 def shuffle_table():
     """seed, epoch, then the order of as many indices as follow."""
     for seed in SEEDS:
@@ -138,7 +155,8 @@ def shuffle_table():
 TABLES = {"exp": lambda: function_table(law.exp, exp_inputs()), "log": lambda: function_table(law.log, log_inputs()),
           "philox": philox_table, "streams": stream_table, "double_log": double_log_table, "normal": normal_table,
           "initial_weights": weight_table, "uniform_weights": uniform_table,
-          "shuffles": shuffle_table, "optimizers": pytorch.table,
+          "shuffles": shuffle_table, "dropout": dropout_table,
+          "dropout_probabilities": dropout_probability_table, "optimizers": pytorch.table,
           "batch_norm": batch_norm.table}
 
 

@@ -47,6 +47,7 @@ struct LayerText {
   std::string operator()(const model::GlobalAvgPool&) const { return "global average pool"; }
   std::string operator()(const model::Flatten&) const { return "flatten"; }
   std::string operator()(const model::Add&) const { return "add"; }
+  std::string operator()(const model::Dropout& l) const { return fmt::format("dropout {}", l.p); }
 
   template <class Pool>
   static std::string pool(const Pool& l) {

@@ -1,6 +1,7 @@
 // A random case: a model, two minibatches, devices and how they share the work.
 #pragma once
 #include <array>
+#include <cstdint>
 #include <ostream>
 #include <vector>
 
@@ -20,7 +21,8 @@ struct Block {
   int channels = 1, kernel_height = 1, kernel_width = 1, stride = 1, padding = 0;
   int square = 0;  // of stride 1, 3x3 or 5x5, at least 16 channels: what fast convolution takes
   int relu = 0;
-  int pool = 0;  // none, average, maximum, global average
+  int dropout = 0;  // behind the layer and its relu: 0 for none, then one that drops of ten 0, 1, 5 or 9
+  int pool = 0;     // none, average, maximum, global average
   int window = 1, pool_stride = 1, pool_padding = 0;
   int skip = 0;       // of Skip
   int older = 0;      // counts through the values that fit
@@ -72,6 +74,14 @@ int most_examples(const Case& c);
 inline arithmetic::UpdateKind rule_of(const Case& c) { return static_cast<arithmetic::UpdateKind>(c.rule); }
 // The case's steps are in the middle of a training of ten epochs of two steps.
 constexpr int kStepsPerEpoch = 2, kEpochs = 10;
+inline std::int64_t step_number(const Case& c, std::size_t step) {
+  return c.done + static_cast<int>(step) + 1;
+}
+inline int epoch(const Case& c, std::size_t step) {
+  return static_cast<int>(step_number(c, step) - 1) / kStepsPerEpoch + 1;
+}
+// Of the training.
+inline std::uint64_t seed(const Case& c) { return static_cast<std::uint64_t>(c.seed) << 24; }
 reference::UpdateOptions update_of(const Case& c);
 inline Numbers numbers(const Case& c) { return static_cast<Numbers>(c.numbers); }
 

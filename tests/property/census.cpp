@@ -74,6 +74,7 @@ std::string name_of(const model::MaxPool&) { return "max pool"; }
 std::string name_of(const model::GlobalAvgPool&) { return "global average pool"; }
 std::string name_of(const model::Flatten&) { return "flatten"; }
 std::string name_of(const model::Add&) { return "add"; }
+std::string name_of(const model::Dropout&) { return "dropout"; }
 
 using arithmetic::ConvolutionAlgorithms;
 using arithmetic::WeightGradientAlgorithm;

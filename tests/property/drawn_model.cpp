@@ -1,6 +1,7 @@
 #include "property/drawn_model.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -66,6 +67,9 @@ void DrawnModel::multiply(const Block& block) {
     convolution(block);
   }
   if (block.relu != 0) layer("relu", model::Relu{});
+  constexpr std::array kDropped{0.0, 0.1, 0.5, 0.9};
+  if (block.dropout != 0)
+    layer("dropout", model::Dropout{kDropped[static_cast<std::size_t>(block.dropout) - 1]});
 }
 
 void DrawnModel::convolution(const Block& b) {

@@ -28,7 +28,7 @@ class DrawnModel {
 
   void layer(const char* kind, const model::LayerKind& layer, const std::vector<Value>& inputs);
   void layer(const char* kind, const model::LayerKind& kind_of_layer) { layer(kind, kind_of_layer, {last_}); }
-  // From `last_`: the block's convolution, or its linear layer, and its relu.
+  // From `last_`: the block's convolution, or its linear layer, its relu and its dropout.
   void multiply(const Block& block);
   void convolution(const Block& block);
   void pool(const Block& block);

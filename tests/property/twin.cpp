@@ -67,8 +67,11 @@ device::StepInput Examples::input(const Case& c, std::size_t step) const {
   arithmetic::StepScalars scalars(update.optimizer, update.schedule, update.learning_rate,
                                   {update.steps_per_epoch, update.epochs});
   const auto count = static_cast<std::size_t>(examples(c, step));
-  return {{pixels.data(), labels.data(), std::span(order).first(count)},
-          scalars.at(c.done + static_cast<int>(step) + 1)};
+  return {.minibatch = {pixels.data(), labels.data(), std::span(order).first(count)},
+          .update = scalars.at(step_number(c, step)),
+          .step = step_number(c, step),
+          .epoch = epoch(c, step),
+          .seed = seed(c)};
 }
 
 Twin::Twin(const Case& c)
@@ -103,16 +106,19 @@ Twin::Twin(const Case& c)
 
 bool Twin::step(const Examples& set) {
   const auto count = static_cast<std::size_t>(examples(case_, steps_));
+  const std::span<const std::uint32_t> numbers = std::span(set.order).first(count);
+  const reference::Draws draws{seed(case_), epoch(case_, steps_), {numbers.begin(), numbers.end()}};
   const arithmetic::UpdateScalars scalars =
-      reference::update_scalars(update_of(case_), case_.done + static_cast<int>(++steps_));
+      reference::update_scalars(update_of(case_), step_number(case_, steps_));
+  ++steps_;
   std::vector<float> images;
   std::vector<std::uint8_t> labels;
-  for (const std::uint32_t e : std::span(set.order).first(count)) {
+  for (const std::uint32_t e : numbers) {
     for (std::size_t p = 0; p < set.picture; ++p)
       images.push_back(static_cast<float>(set.pixels[e * set.picture + p]) / 255.0f);
     labels.push_back(set.labels[e]);
   }
-  auto step = reference::train_step(model_, weights_, {images, labels}, 0);
+  auto step = reference::train_step(model_, weights_, {images, labels, draws}, 0);
   loss_ = step.loss;
   if (!step.finite) return false;
   look_at(step.gradients);

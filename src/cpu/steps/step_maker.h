@@ -18,6 +18,7 @@ struct StepMaker {
   std::unique_ptr<Step> operator()(const program::PoolBackward& backward) const;
   std::unique_ptr<Step> operator()(const program::Unpool& unpool) const;
   std::unique_ptr<Step> operator()(const program::Add& add) const;
+  std::unique_ptr<Step> operator()(const program::Dropout& dropout) const;
   std::unique_ptr<Step> operator()(const program::Loss& loss) const;
   std::unique_ptr<Step> operator()(const program::InputGradient& gradient) const;
   std::unique_ptr<Step> operator()(const program::WeightGradient& gradient) const;

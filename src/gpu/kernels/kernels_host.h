@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arithmetic/winograd_constants.h"
+#include "base/random.h"
 
 #define LOCKSTEP_PACK_STYLE 1
 #define LOCKSTEP_GROUP 1
@@ -19,6 +20,13 @@
 #ifndef LOCKSTEP_TILE_P
 #define LOCKSTEP_TILE_P 2
 #endif
+
+// What kernel_source.cpp prints for the other dialects.
+#define PHILOX_ROUNDS philox::kRounds
+#define PHILOX_MULTIPLIER_0 philox::kMultiplier0
+#define PHILOX_MULTIPLIER_1 philox::kMultiplier1
+#define PHILOX_WEYL_0 philox::kWeyl0
+#define PHILOX_WEYL_1 philox::kWeyl1
 
 // What winograd_constants_text prints for the other dialects.
 #define LOCKSTEP_WINOGRAD_CONSTANTS(N)                                                \

@@ -1,6 +1,7 @@
 // From an operation over packs to its launches: one function for each operation, defined in the file of its
 // kind. An operation without a function here does not compile, a function without a definition does not link.
 #pragma once
+#include "device/device.h"
 #include "gpu/arguments.h"
 #include "gpu/launch_plan.h"
 #include "gpu/launches/launch_context.h"
@@ -19,6 +20,7 @@ struct PackLaunches {
   const LaunchContext& context;
   const program::Instruction& instruction;
   const PackGroup& group;
+  const device::StepInput& input;
 
   void operator()(const program::Load& load) const;
   void operator()(const program::Forward& forward) const;
@@ -28,6 +30,7 @@ struct PackLaunches {
   void operator()(const program::PoolBackward& backward) const;
   void operator()(const program::Unpool& unpool) const;
   void operator()(const program::Add& add) const;
+  void operator()(const program::Dropout& dropout) const;
   void operator()(const program::Loss& loss) const;
   void operator()(const program::InputGradient& gradient) const;
   void operator()(const program::WeightGradient& gradient) const;
