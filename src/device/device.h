@@ -79,8 +79,8 @@ class Executable {
   virtual ~Executable() = default;
 
   // A further program that runs in the same memory: its buffers are those of the program that was loaded
-  // first, but for the sizes of inboxes and statistics. Returns its number; the first program has number 0. Not during a
-  // step.
+  // first, but for the sizes of inboxes and statistics. Returns its number; the first program has number 0.
+  // Not during a step.
   virtual int add(const program::Program& program) = 0;
 
   // What comes next is a step of the program with this number.

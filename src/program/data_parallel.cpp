@@ -19,8 +19,6 @@ namespace {
 
 using exchange::Shard;
 
-constexpr std::size_t kNumbersOfALook = 5;  // for each parameter; see run/replicas.h
-
 // One complete subtree of the pack tree: the `row`-th that `rank` holds.
 struct Subtree {
   int rank, row;
@@ -223,7 +221,7 @@ class Splitter {
     if (plan_.shard_optimizer) agree();
     for (int rank = 0; rank < plan_.ranks; ++rank) add_update(rank);
     if (plan_.shard_optimizer) hand_out_parameters();
-    look();
+    add_looks(ranks_, waits_);
   }
 
   // Whole states of each parameter or, with a sharded optimizer, of the part that the rank owns.
@@ -355,19 +353,6 @@ class Splitter {
     }
   }
 
-  void look() {
-    for (int rank = 0; rank < plan_.ranks; ++rank) {
-      RankBuilder& builder = at(rank);
-      Program& program = builder.program();
-      program.looks = builder.add_buffer("looks", Role::counts, kNumbersOfALook * program.parameters.size());
-      Instruction look{Look{}, "", {program.verdict}, {program.looks}};
-      look.inputs.insert(look.inputs.end(), program.parameters.begin(), program.parameters.end());
-      program.segments.push_back(
-          {"look", Segment::Over::host, {std::move(look)}, {}, std::exchange(waits_of(rank), {})});
-    }
-    send_looks(ranks_);
-  }
-
   const Program& step_;
   const DataPlan& plan_;
   const std::vector<Shard> shards_;
@@ -400,25 +385,6 @@ std::vector<Program> data_parallel(const Program& step, const DataPlan& plan, in
   std::vector<Program> programs = Splitter(step, plan, packs).split();
   check_sums(programs);
   return programs;
-}
-
-std::vector<Program> examination_of(std::span<const Program> programs) {
-  std::vector<RankBuilder> ranks;
-  for (const Program& program : programs) {
-    Program looking = program;
-    looking.purpose = Purpose::examination;
-    looking.segments = {{"look", Segment::Over::host, {program.segments.back().instructions.back()}}};
-    looking.segments.back().instructions.back().signals.clear();
-    looking.exchange.clear();
-    looking.events = 0;
-    ranks.emplace_back(std::move(looking));
-  }
-  send_looks(ranks);
-  std::vector<Program> result;
-  result.reserve(ranks.size());
-  for (RankBuilder& rank : ranks) result.push_back(std::move(rank.program()));
-  check_sums(result);
-  return result;
 }
 
 }  // namespace lockstep::program

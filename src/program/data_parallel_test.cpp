@@ -11,6 +11,7 @@
 #include "model/zoo.h"
 #include "program/checked_for_test.h"
 #include "program/compile.h"
+#include "program/looks.h"
 #include "program/order.h"
 #include "program/simulation.h"
 #include "program/sums.h"

@@ -76,6 +76,8 @@ class Expansion {
   void join(const Group& group) {
     std::vector<PackRange> leaves;
     Join join{.op = meeting_.op, .output = row_of_group(group)};
+    leaves.reserve(static_cast<std::size_t>(group.packs.size()));
+    join.inputs.reserve(leaves.capacity());
     for (int pack = group.packs.first; pack < group.packs.last; ++pack) {
       join.inputs.push_back(rows_of(meeting_.by_pack, {pack, pack + 1}));
       leaves.push_back({pack - group.packs.first, pack + 1 - group.packs.first});
