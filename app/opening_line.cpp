@@ -15,7 +15,8 @@ std::string counted(std::int64_t count, std::string_view what) {
 
 std::int64_t parameters_in(const model::Model& model) {
   std::size_t elements = 0;
-  for (const model::Parameter& parameter : model::parameters_of(model)) elements += parameter.elements();
+  for (const model::Parameter& parameter : model::parameters_of(model))
+    if (parameter.trained()) elements += parameter.elements();
   return static_cast<std::int64_t>(elements);
 }
 

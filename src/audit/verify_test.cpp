@@ -64,6 +64,18 @@ TEST(Verify, AllSettingsAreEqualAfterEveryStep) {
   }
 }
 
+TEST(Verify, RunningStatisticsAreComparedToo) {
+  train::Job job = kJob;
+  job.model.layers.insert(job.model.layers.begin() + 1, {"bn1", model::BatchNorm{16}});
+  std::vector<SettingResult> results =
+      verify({.job = job, .data = kSet, .settings = settings(), .steps = 7, .make_crew = crews()});
+  for (const SettingResult& result : results) {
+    EXPECT_FALSE(result.difference);
+    EXPECT_EQ(result.hashes, results[0].hashes);
+    EXPECT_EQ(result.hashes.back().size(), 8U) << "tensors, two of which are running statistics";
+  }
+}
+
 TEST(Verify, OneFlippedBitInReplicaTwoIsFoundAndNamed) {
   const std::vector<SettingResult> results =
       verify({.job = kJob,

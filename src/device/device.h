@@ -79,7 +79,7 @@ class Executable {
   virtual ~Executable() = default;
 
   // A further program that runs in the same memory: its buffers are those of the program that was loaded
-  // first, but for the sizes of inboxes. Returns its number; the first program has number 0. Not during a
+  // first, but for the sizes of inboxes and statistics. Returns its number; the first program has number 0. Not during a
   // step.
   virtual int add(const program::Program& program) = 0;
 

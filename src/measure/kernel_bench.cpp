@@ -1,5 +1,6 @@
 #include "measure/kernel_bench.h"
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 

@@ -9,6 +9,7 @@
 #include "base/divide.h"
 #include "base/error.h"
 #include "plan/deal.h"
+#include "program/looks.h"
 #include "program/meet.h"
 #include "program/rank_builder.h"
 
@@ -17,29 +18,10 @@ namespace {
 
 using exchange::Shard;
 
-constexpr std::size_t kNumbersOfALook = 5;  // for each parameter; see run/replicas.h
-
 // One complete subtree of the pack tree: the `row`-th that `rank` holds.
 struct Subtree {
   int rank, row;
 };
-
-// What every rank saw of its replica, to the first rank. The look is the last instruction of the work.
-void send_looks(std::vector<RankBuilder>& ranks) {
-  RankBuilder& first = ranks.front();
-  if (first.program().received_looks.empty()) {
-    first.program().received_looks.push_back(first.program().looks);
-    for (std::size_t rank = 1; rank < ranks.size(); ++rank)
-      first.program().received_looks.push_back(first.add_buffer(fmt::format("looks.{}", rank), Role::counts,
-                                                                first.elements(first.program().looks)));
-  }
-  for (std::size_t rank = 1; rank < ranks.size(); ++rank) {
-    RankBuilder& from = ranks[rank];
-    from.send(0, from.whole(from.program().looks),
-              {from.when_done(from.program().segments.back().instructions.back())});
-    first.receive(static_cast<int>(rank), first.whole(first.program().received_looks[rank]));
-  }
-}
 
 class Splitter {
  public:
@@ -238,7 +220,7 @@ class Splitter {
     if (plan_.shard_optimizer) agree();
     for (int rank = 0; rank < plan_.ranks; ++rank) add_update(rank);
     if (plan_.shard_optimizer) hand_out_parameters();
-    look();
+    add_looks(ranks_, waits_);
   }
 
   // Whole states of each parameter or, with a sharded optimizer, of the part that the rank owns.
@@ -370,19 +352,6 @@ class Splitter {
     }
   }
 
-  void look() {
-    for (int rank = 0; rank < plan_.ranks; ++rank) {
-      RankBuilder& builder = at(rank);
-      Program& program = builder.program();
-      program.looks = builder.add_buffer("looks", Role::counts, kNumbersOfALook * program.parameters.size());
-      Instruction look{Look{}, "", {program.verdict}, {program.looks}};
-      look.inputs.insert(look.inputs.end(), program.parameters.begin(), program.parameters.end());
-      program.segments.push_back(
-          {"look", Segment::Over::host, {std::move(look)}, {}, std::exchange(waits_of(rank), {})});
-    }
-    send_looks(ranks_);
-  }
-
   const Program& step_;
   const DataPlan& plan_;
   const std::vector<Shard> shards_;
@@ -413,24 +382,6 @@ std::vector<Shard> shards_of(const Program& step, const DataPlan& plan) {
 
 std::vector<Program> data_parallel(const Program& step, const DataPlan& plan, int packs) {
   return Splitter(step, plan, packs).split();
-}
-
-std::vector<Program> examination_of(std::span<const Program> programs) {
-  std::vector<RankBuilder> ranks;
-  for (const Program& program : programs) {
-    Program looking = program;
-    looking.purpose = Purpose::examination;
-    looking.segments = {{"look", Segment::Over::host, {program.segments.back().instructions.back()}}};
-    looking.segments.back().instructions.back().signals.clear();
-    looking.exchange.clear();
-    looking.events = 0;
-    ranks.emplace_back(std::move(looking));
-  }
-  send_looks(ranks);
-  std::vector<Program> result;
-  result.reserve(ranks.size());
-  for (RankBuilder& rank : ranks) result.push_back(std::move(rank.program()));
-  return result;
 }
 
 }  // namespace lockstep::program

@@ -7,7 +7,6 @@
 // part, the ranks agree on the verdict, and parameters travel instead of gradients. Last, every rank hashes a
 // part of its replica for the first rank to compare.
 #pragma once
-#include <span>
 #include <vector>
 
 #include "program/exchange/exchange.h"
@@ -31,9 +30,5 @@ std::vector<exchange::Shard> shards_of(const Program& step, const DataPlan& plan
 
 // `step` is what compile.h makes. By rank.
 std::vector<Program> data_parallel(const Program& step, const DataPlan& plan, int packs);
-
-// Programs that hash all parameters of every rank for the first rank to compare, in the memory of `programs`,
-// which are a training's.
-std::vector<Program> examination_of(std::span<const Program> programs);
 
 }  // namespace lockstep::program

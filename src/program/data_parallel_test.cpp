@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "model/zoo.h"
 #include "program/compile.h"
+#include "program/looks.h"
 #include "program/order.h"
 #include "program/simulation_for_test.h"
 

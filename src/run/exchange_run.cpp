@@ -159,8 +159,8 @@ void ExchangeRun::post() {
       sends.push_back(transport::send(send->to, bytes, transfer.direct));
       sent.push_back(next_);
       published.push_back(transfer);
-      sums = sums || program_->buffers[static_cast<std::size_t>(transfer.region.buffer)].role ==
-                         program::Role::partial;
+      const program::Role role = program_->buffers[static_cast<std::size_t>(transfer.region.buffer)].role;
+      sums = sums || role == program::Role::partial || role == program::Role::statistics;
     } else {
       const auto& receive = std::get<program::Receive>(instruction.operation);
       receives.push_back(transport::receive(receive.from, bytes, transfer.direct));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "program/looks.h"
 #include "program/order.h"
 #include "run/exchange_run.h"
 #include "run/memory_plans.h"

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include "model/example_groups.h"
 #include "program/compile.h"
 
 namespace lockstep::train {
@@ -16,15 +17,13 @@ bool all_finite(std::span<const float> values) {
   return std::ranges::all_of(values, [](float v) { return std::isfinite(v); });
 }
 
-// Examples that are replayed at once: every layer's output is kept for them. They are whole groups of
-// every batch norm, because examples of a group depend on each other.
+// Examples that are replayed at once: every layer's output is kept for them. They are whole groups, because
+// examples of a group depend on each other.
 std::size_t slice_of(const model::Model& model, std::size_t examples) {
   std::size_t slice = kSlice;
-  for (const model::Layer& layer : model.layers) {
-    const auto* const norm = std::get_if<model::BatchNorm>(&layer.kind);
-    if (norm != nullptr)
-      slice = norm->ghost == 0 ? examples : std::lcm(slice, static_cast<std::size_t>(norm->ghost));
-    if (slice >= examples) return examples;
+  for (const model::ExampleGroups& groups : model::example_groups_of(model)) {
+    if (slice >= examples || groups.examples == 0) return examples;
+    slice = std::lcm(slice, groups.examples);
   }
   return std::min(slice, examples);
 }

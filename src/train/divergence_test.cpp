@@ -113,6 +113,32 @@ TEST(Divergence, FindsAGradientWhenEveryOutputIsFinite) {
   EXPECT_EQ(found.where, "the gradient behind linear1");
 }
 
+// Examples of a group depend on each other: what goes wrong in one example goes wrong in all of them, and a
+// replay of a part of a group would compute with other statistics.
+TEST(Divergence, ABatchNormIsReplayedWithItsWholeGroup) {
+  for (const int ghost : {0, 32, 288}) {
+    for (const std::size_t example : {5U, 299U}) {
+      Setting setting;
+      setting.model.layers.insert(setting.model.layers.begin() + 1, {"bn1", model::BatchNorm{ghost}});
+      setting.weights = initial_weights(setting.model, 1);
+      setting.light(example);
+      for (float& w : setting.weights[conv1_weight]) w = kHuge;
+      const Divergence found = setting.find();
+      EXPECT_EQ(found.where, "the output of conv1");
+      EXPECT_EQ(found.example, static_cast<int>(example));
+    }
+  }
+  // Finite sums of one example; the variance of the group overflows.
+  Setting setting;
+  setting.model.layers.insert(setting.model.layers.begin() + 1, {"bn1", model::BatchNorm{}});
+  setting.weights = initial_weights(setting.model, 1);
+  setting.light(280);
+  for (float& w : setting.weights[conv1_weight]) w = 1e25f;
+  const Divergence found = setting.find();
+  EXPECT_EQ(found.where, "the output of bn1");
+  EXPECT_EQ(found.example, 0);
+}
+
 // Every number of every example is finite; their sum over the minibatch is not. With a sharded optimizer only
 // its owner has it, and that is not the first device: the last parameter's gradient is small and goes whole
 // to whoever has the least, so all owners are looked at.

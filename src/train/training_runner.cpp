@@ -1,7 +1,7 @@
 #include "train/training_runner.h"
 
 #include "program/compile.h"
-#include "train/batch_norm_groups.h"
+#include "train/check_groups.h"
 
 namespace lockstep::train {
 

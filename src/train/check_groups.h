@@ -1,4 +1,4 @@
-// Which minibatches a batch norm can be trained with.
+// Which minibatches a network can be trained with whose examples depend on each other.
 #pragma once
 #include <cstddef>
 
