@@ -1,5 +1,6 @@
 // Steps of many shapes, with what the naive twin makes of them: every kind of device is held against these.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <bit>
@@ -19,6 +20,7 @@ namespace lockstep::device {
 
 using model::Add;
 using model::AvgPool;
+using model::BatchNorm;
 using model::Conv2d;
 using model::Dropout;
 using model::Flatten;
@@ -33,25 +35,31 @@ using reference::Tensor;
 struct Signals : Watcher {
   void begin(const program::Instruction&) override {}
   void signal(program::EventId event) override { ++counts[static_cast<std::size_t>(event)]; }
-  std::array<std::atomic<int>, 64> counts{};
+  std::array<std::atomic<int>, 512> counts{};
 };
 
-// All segments; the exchange of a device that is alone is joins and nothing else.
+// All segments; the exchange of a device that is alone is joins and nothing else, each run when what it waits
+// for has happened.
 inline void run_step(Executable& executable, const program::Program& p, const StepInput& input) {
   Signals signals;
   executable.begin(0);
+  std::size_t next = 0;
   for (std::size_t s = 0; s < p.segments.size(); ++s) {
     if (p.segments[s].over == program::Segment::Over::host) continue;
+    for (const program::EventId event : p.segments[s].waits)
+      EXPECT_EQ(signals.counts[static_cast<std::size_t>(event)], 1);
     executable.run(s, input, signals);
-    if (p.segments[s].over != program::Segment::Over::packs) continue;
-    std::vector<program::Join> joins;
-    for (const program::ExchangeInstruction& instruction : p.exchange) {
-      for (const program::EventId event : instruction.waits)
-        EXPECT_EQ(signals.counts[static_cast<std::size_t>(event)], 1);
-      joins.push_back(std::get<program::Join>(instruction.operation));
+    for (; next < p.exchange.size(); ++next) {
+      const program::ExchangeInstruction& instruction = p.exchange[next];
+      const bool ready = std::ranges::all_of(instruction.waits, [&](program::EventId event) {
+        return signals.counts[static_cast<std::size_t>(event)] == 1;
+      });
+      if (!ready) break;
+      executable.join(std::vector{std::get<program::Join>(instruction.operation)}, input);
+      for (const program::EventId event : instruction.signals) signals.signal(event);
     }
-    executable.join(joins, input);
   }
+  EXPECT_EQ(next, p.exchange.size());
   EXPECT_EQ(executable.counts(p.verdict)[0], 1);
 }
 
@@ -275,6 +283,33 @@ inline const std::vector<Case> kGraphCases = {
           {33}),
 };
 
+// Steps in several segments over packs.
+inline const std::vector<Case> kNormCases = {
+    graph("batch norm with and without relu", {2, 5, 4},
+          {{"conv1", kSame5},
+           {"bn1", BatchNorm{}},
+           {"relu1", Relu{}},
+           {"conv2", Conv2d{17, {3, 3}, {2, 2}, {1, 1}}},
+           {"bn2", BatchNorm{.ghost = 32}},
+           {"flatten1", Flatten{}},
+           {"linear1", Linear{4}}},
+          {37, 70}),
+    graph("a residual block of batch norms", {3, 6, 6},
+          {{"bn0", BatchNorm{.ghost = 16}},
+           {"conv1", kSame16},
+           {"bn1", BatchNorm{}},
+           {"relu1", Relu{}},
+           {"conv2", kSame16},
+           {"bn2", BatchNorm{.ghost = 48}},
+           {"shortcut", Conv2d{16, {1, 1}}, {"bn0"}},
+           {"bn3", BatchNorm{}},
+           {"add1", Add{}, {"bn2", "bn3"}},
+           {"relu2", Relu{}},
+           {"pool1", GlobalAvgPool{}},
+           {"linear1", Linear{5}}},
+          {34, 130}, arithmetic::ConvolutionRule::fast),
+};
+
 inline const std::vector<Case> kDropoutCases = {
     {"dropout of images and of units",
      {2, 9, 7},
@@ -306,7 +341,7 @@ inline const std::vector<Case> kDropoutCases = {
                {"linear1", Linear{3}}}},
 };
 
-inline const std::array kAllCases{&kCases, &kFastCases, &kGraphCases, &kDropoutCases};
+inline const std::array kAllCases{&kCases, &kFastCases, &kGraphCases, &kNormCases, &kDropoutCases};
 
 inline std::size_t step_cases() {
   std::size_t count = 0;

@@ -182,8 +182,10 @@ void GpuExecutable::join(std::span<const Join> joins, const device::StepInput& i
       continue;
     }
     const Memory* held = memory_.inbox();
+    BufferId waited = -1;  // rows of statistics are neighbours in the list
     for (const Region& region : join.inputs) {
-      wait_for_work_on(region.buffer);
+      if (region.buffer != waited) wait_for_work_on(region.buffer);
+      waited = region.buffer;
       if (placed(region).memory != memory_.inbox()) held = placed(region).memory;
     }
     const Placed to = placed(join.output);

@@ -126,7 +126,7 @@ class NormStep {
     const std::vector<float> factors = law_.factors(group, coefficients, law_.group_sums(sums));
     dx_ = law_.input_gradient(dy, x_, coefficients, factors, y_);
     const auto channels = static_cast<std::size_t>(law_.channels);
-    for (const std::size_t number : {1, 0}) {  // gamma, beta
+    for (const std::size_t number : {std::size_t{1}, std::size_t{0}}) {  // gamma, beta
       std::vector<float>& gradient = gradients_.emplace_back();
       for (std::size_t c = 0; c < channels; ++c) {
         std::vector<float> of_packs;

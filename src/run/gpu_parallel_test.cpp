@@ -52,6 +52,8 @@ struct Setting {
   bool shard_optimizer = false;
 };
 
+using Devices = std::vector<std::vector<std::string>>;
+
 struct Outcome {
   Weights weights, state;
   std::vector<float> losses;
@@ -101,12 +103,11 @@ std::vector<std::string> several(const std::string& kind, int count) {
 // One rule without a state and one with two meet every setting; the others, whose kernels have tests of their
 // own, the first.
 void expect_same_bits(inventory::Inventory& inventory, const Job& job,
-                      const std::vector<std::vector<std::string>>& settings) {
+                      std::span<const std::vector<std::string>> settings) {
   for (const arithmetic::UpdateRule& rule : arithmetic::kUpdateRules) {
     const bool everywhere = rule.kind == UpdateKind::sgd || rule.kind == UpdateKind::adamw;
     const Outcome expected = train(inventory, job, {.devices = {"cpu:0"}, .rule = rule.kind});
-    for (const std::vector<std::string>& devices :
-         std::span(settings).first(everywhere ? settings.size() : 1)) {
+    for (const std::vector<std::string>& devices : settings.first(everywhere ? settings.size() : 1)) {
       for (const exchange::Kind& kind : exchange::kinds()) {
         for (const bool shard : {false, true}) {
           SCOPED_TRACE(
@@ -122,6 +123,21 @@ void expect_same_bits(inventory::Inventory& inventory, const Job& job,
   }
 }
 
+// Groups of all packs, of two packs, and of one.
+model::Model norm_model() {
+  return {"norm",
+          {1, 6, 6},
+          {{"conv1", model::Conv2d{16, {3, 3}, {1, 1}, {1, 1}}},
+           {"bn1", model::BatchNorm{}},
+           {"relu1", model::Relu{}},
+           {"conv2", model::Conv2d{17, {3, 3}, {2, 2}, {1, 1}}},
+           {"bn2", model::BatchNorm{.ghost = 32}},
+           {"flatten1", model::Flatten{}},
+           {"linear1", model::Linear{10}},
+           {"bn3", model::BatchNorm{.ghost = 16}}},
+          0.3};
+}
+
 class OpenClParallel : public testing::TestWithParam<arithmetic::ConvolutionRule> {};
 
 TEST_P(OpenClParallel, EverySettingHasTheBitsOfOneCpuDevice) {
@@ -132,7 +148,16 @@ TEST_P(OpenClParallel, EverySettingHasTheBitsOfOneCpuDevice) {
   job.model.convolution = GetParam();
   expect_same_bits(
       inventory, job,
-      {{"opencl:0"}, {"opencl:0", "opencl:1"}, {"cpu:0", "opencl:0"}, {"opencl:0", "cpu:0", "cpu:1"}});
+      Devices{{"opencl:0"}, {"opencl:0", "opencl:1"}, {"cpu:0", "opencl:0"}, {"opencl:0", "cpu:0", "cpu:1"}});
+}
+
+TEST(OpenClNormParallel, GroupsThatSpanDevicesHaveTheBitsOfOneCpuDevice) {
+  inventory::Inventory inventory({.cache = device::kernels_for_test()});
+  if (std::ranges::none_of(inventory.listed(), &inventory::Listed::on_cores))
+    GTEST_SKIP() << "no OpenCL device that can be divided";
+  expect_same_bits(
+      inventory, {norm_model(), {112, 96, 18}},
+      Devices{{"cpu:0", "opencl:0"}, {"opencl:0"}, {"opencl:0", "opencl:1"}, {"opencl:0", "cpu:0", "cpu:1"}});
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, OpenClParallel,
@@ -214,6 +239,7 @@ TEST_P(CudaParallel, OneToEightDevicesHaveTheBitsOfOneCpuDevice) {
   for (const int count : {1, 2, 4, 5, 6, 7, 8}) settings.push_back(several("cuda", count));
 #endif
   expect_same_bits(inventory, {small_model(), {112, 96, 33}}, settings);
+  expect_same_bits(inventory, {norm_model(), {48, 34}}, std::span(settings).first(1));
 
   inventory::MadeDevices made = inventory.make(several("cuda", 2), {});
   EXPECT_EQ(Crew(std::move(made.devices), {}).direct(0),

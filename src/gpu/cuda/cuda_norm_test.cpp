@@ -12,9 +12,9 @@
 namespace lockstep::gpu::cuda {
 namespace {
 
-class CudaNorm : public testing::TestWithParam<std::size_t> {};
+class CudaDeviceNorm : public testing::TestWithParam<std::size_t> {};
 
-TEST_P(CudaNorm, StepsAreThoseOfPlainLoops) {
+TEST_P(CudaDeviceNorm, StepsAreThoseOfPlainLoops) {
   const Standin standin(fmt::format("devices=1,order=shuffled,seed={}", GetParam()));
   if (!standin.library()) GTEST_SKIP() << standin.problem();
   std::string problem;
@@ -32,7 +32,7 @@ TEST_P(CudaNorm, StepsAreThoseOfPlainLoops) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, CudaNorm, testing::Range<std::size_t>(0, kNormSteps.size()));
+INSTANTIATE_TEST_SUITE_P(Shapes, CudaDeviceNorm, testing::Range<std::size_t>(0, kNormSteps.size()));
 
 }  // namespace
 }  // namespace lockstep::gpu::cuda

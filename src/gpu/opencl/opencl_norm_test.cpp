@@ -19,9 +19,9 @@ std::unique_ptr<device::Device> norm_device(const Style& style) {
       library, {.found = library->devices().front(), .style = style, .cache = device::kernels_for_test()}));
 }
 
-class OpenClNorm : public testing::TestWithParam<std::size_t> {};
+class OpenClDeviceNorm : public testing::TestWithParam<std::size_t> {};
 
-TEST_P(OpenClNorm, StepsAreThoseOfPlainLoops) {
+TEST_P(OpenClDeviceNorm, StepsAreThoseOfPlainLoops) {
   const std::array<Style, 3> styles{kLaneStyle, pack_style(8), pack_style(16)};
   const std::unique_ptr<device::Device> device = norm_device(styles.at(GetParam()));
   if (!device) GTEST_SKIP() << "no OpenCL device here";
@@ -34,7 +34,7 @@ TEST_P(OpenClNorm, StepsAreThoseOfPlainLoops) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Styles, OpenClNorm, testing::Range<std::size_t>(0, 3));
+INSTANTIATE_TEST_SUITE_P(Shapes, OpenClDeviceNorm, testing::Range<std::size_t>(0, 3));
 
 }  // namespace
 }  // namespace lockstep::gpu::opencl
