@@ -108,6 +108,9 @@ class SweepCommand final : public Command {
     train::check_fits(model, data.test);
     const std::vector<store::RunConfig> configs = configs_of(settings, data.train.size());
     for (const store::RunConfig& config : configs) expect_schedule_fits(config, data.train.size());
+    // A device that is not there is refused now, not after the runs before it.
+    for (const std::vector<std::string>& devices : settings)
+      crews_.make_crew({.devices = devices, .threads = threads_});
     const fs::path directory = make_directory();
     const auto runs = static_cast<int>(configs.size());
     std::cerr << fmt::format(

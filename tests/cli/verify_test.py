@@ -124,6 +124,11 @@ class SweepTest(ProgramTest):
         self.assertEqual({file.name for file in (self.folder / "runs/sweep-1").iterdir() if file.is_dir()},
                          {"lr-0.1_batch-256_1xcpu", "lr-0.1_batch-256_1xcpu_2"})
 
+    def test_a_device_that_is_not_there_is_refused_before_the_first_run(self):
+        for devices in ("1,cuda:999", "cuda:999", "1,1000xgpu"):
+            done = self.run_program("sweep", "mlp", "--data", self.data, "--epochs", 1, "--devices", devices)
+            self.assert_refused_before_start(done, 4, devices.rpartition(",")[2])
+
     def test_a_rate_that_learns_nothing_gets_a_warning(self):
         done = self.run_program("sweep", "mlp", "--data", self.data, "--epochs", 1, "--batch", 4, "--lr", "0.1,1e-9",
                                 "--devices", "1")
