@@ -80,6 +80,17 @@ TEST(Model, KeepsItsInitialValues) {
   }
 }
 
+TEST(Model, LayersMayDoWithoutABias) {
+  const Model model{.layers = {Conv2d{.out_channels = 4, .kernel = {3, 3}, .bias = false}, Flatten{},
+                               Linear{.out_units = 4, .bias = false}}};
+  for (const model::Model& inside : {to_inside(model), to_inside(to_public(to_inside(model)))}) {
+    const std::vector<model::Parameter> parameters = model::parameters_of(inside);
+    ASSERT_EQ(parameters.size(), 2u);
+    EXPECT_EQ(parameters[0].name, "conv1.weight");
+    EXPECT_EQ(parameters[1].name, "linear1.weight");
+  }
+}
+
 TEST(Model, RefusesAGraphThatDoesNotFit) {
   const Model model{.layers = {Conv2d{.out_channels = 4, .kernel = {3, 3}}, {Add{}, {"input", "conv1"}}}};
   try {

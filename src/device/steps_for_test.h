@@ -76,6 +76,13 @@ inline std::vector<std::uint32_t> bits_of(std::span<const float> values) {
   return bits;
 }
 
+// The same layer without a bias.
+template <class Kind>
+Kind without_bias(Kind layer) {
+  layer.bias = false;
+  return layer;
+}
+
 inline const std::vector<Case> kCases = {
     {"linear only", {3, 2, 2}, {Flatten{}, Linear{5}}, {1, 16, 17, 96, 500}},
     {"odd linears", {1, 5, 7}, {Flatten{}, Linear{33}, Relu{}, Linear{18}, Relu{}, Linear{7}}, {33}},
@@ -129,6 +136,15 @@ inline const std::vector<Case> kCases = {
      {3, 1, 1},
      {Conv2d{5, {1, 1}, {3, 3}, {1, 1}}, Flatten{}, Linear{3}},
      {130}},
+    {"no biases behind pools, one of them the first layer's",
+     {2, 14, 14},
+     {without_bias(Conv2d{7, {3, 3}}), Relu{}, AvgPool{{2, 2}, {2, 2}}, without_bias(Conv2d{9, {3, 3}}),
+      Relu{}, AvgPool{{2, 2}, {2, 2}}, Flatten{}, without_bias(Linear{33}), Relu{}, Linear{10}},
+     {96, 200}},
+    {"no biases of strided layers and of multiples of 16",
+     {16, 9, 10},
+     {without_bias(Conv2d{16, {3, 3}, {2, 2}, {1, 1}}), Relu{}, without_bias(Conv2d{5, {2, 3}}), Flatten{},
+      without_bias(Linear{16}), without_bias(Linear{6})}},
     {"many channels",
      {40, 5, 5},
      {Conv2d{70, {3, 3}}, Relu{}, Conv2d{35, {3, 3}}, Flatten{}, Linear{9}},
@@ -157,6 +173,10 @@ inline const std::vector<Case> kFastCases = {
          {Conv2d{16, {3, 3}}, Relu{}, Conv2d{32, {3, 3}, {1, 1}, {1, 1}}, Relu{},
           Conv2d{16, {3, 3}, {1, 1}, {1, 1}}, Relu{}, MaxPool{{2, 2}, {2, 2}}},
          {40}),
+    fast("no biases", {1, 14, 14},
+         {without_bias(Conv2d{20, {3, 3}}), without_bias(Conv2d{18, {5, 5}}), Relu{}, AvgPool{{2, 2}, {2, 2}},
+          without_bias(Conv2d{33, {3, 3}, {1, 1}, {1, 1}})},
+         {37, 70}),
     fast("a pool that drops what a tile still reads", {1, 13, 13},
          {Conv2d{16, {1, 1}}, Relu{}, Conv2d{20, {3, 3}}, Relu{}, AvgPool{{2, 2}, {2, 2}}, Conv2d{16, {3, 3}},
           Relu{}, AvgPool{{3, 3}, {3, 3}}},

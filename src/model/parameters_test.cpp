@@ -25,6 +25,16 @@ TEST(Parameters, ComeInLayerOrderWeightBeforeBias) {
   }
 }
 
+TEST(Parameters, AreWeightsAloneWithoutABias) {
+  Model model = lenet();
+  std::get<Conv2d>(model.layers[3].kind).bias = false;
+  std::get<Linear>(model.layers[7].kind).bias = false;
+  std::vector<std::string> names;
+  for (const Parameter& parameter : parameters_of(model)) names.push_back(parameter.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"conv1.weight", "conv1.bias", "conv2.weight", "linear1.weight",
+                                             "linear2.weight", "linear2.bias"}));
+}
+
 TEST(Parameters, CountTheirElements) {
   EXPECT_EQ((Parameter{.name = "w", .shape = {50, 20, 5, 5}}.elements()), 25'000u);
 }

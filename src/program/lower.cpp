@@ -16,11 +16,11 @@ struct Lowering {
     return ConvolutionNode{.convolution = {input, output, conv.kernel, conv.stride, conv.padding,
                                            arithmetic::algorithms_for(whole, rule)},
                            .weight = parameter,
-                           .bias = parameter + 1};
+                           .bias = bias_of(conv)};
   }
-  NodeKind operator()(const model::Linear&) const {
+  NodeKind operator()(const model::Linear& linear) const {
     return ConvolutionNode{
-        .convolution = {.input = input, .output = output}, .weight = parameter, .bias = parameter + 1};
+        .convolution = {.input = input, .output = output}, .weight = parameter, .bias = bias_of(linear)};
   }
   NodeKind operator()(const model::Relu&) const { return ReluNode{}; }
   NodeKind operator()(const model::AvgPool& pool) const {
@@ -32,6 +32,8 @@ struct Lowering {
   NodeKind operator()(const model::GlobalAvgPool&) const { return (*this)(model::GlobalAvgPool::on(input)); }
   NodeKind operator()(const model::Flatten&) const { return FlattenNode{}; }
   NodeKind operator()(const model::Add&) const { return AddNode{}; }
+
+  int bias_of(const auto& layer) const { return layer.bias ? parameter + 1 : -1; }
 };
 
 }  // namespace

@@ -85,7 +85,7 @@ std::vector<float> convolution_forward(const arithmetic::ConvolutionShape& shape
                                        std::span<const float> bias) {
   const ImageShape in = input_of(shape), out = output_of(shape), w = weight_of(shape);
   const auto output = [&](int e, int o, int v, int u) {
-    float sum = bias[static_cast<std::size_t>(o)];
+    float sum = bias.empty() ? 0.0f : bias[static_cast<std::size_t>(o)];
     for (int c = 0; c < in.channels; ++c) {
       for (int ky = 0; ky < w.height; ++ky) {
         for (int kx = 0; kx < w.width; ++kx) {

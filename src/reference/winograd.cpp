@@ -154,7 +154,8 @@ std::vector<float> winograd_forward(const arithmetic::ConvolutionShape& shape, i
         }
         const Plane outputs = layer.toom_cook.in_two_dimensions(&ToomCook::output, sums);
         const auto finish = [&](std::size_t i, std::size_t j, std::size_t at) {
-          y[at] = (outputs[i][j] + bias[static_cast<std::size_t>(o)]) + 0.0f;
+          const float sum = outputs[i][j];
+          y[at] = (bias.empty() ? sum : sum + bias[static_cast<std::size_t>(o)]) + 0.0f;
         };
         layer.outputs_of(corner, e, o).visit_inside(finish);
       }

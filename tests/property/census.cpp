@@ -80,6 +80,7 @@ using arithmetic::WeightGradientAlgorithm;
 
 bool pads(const model::Conv2d& conv) { return conv.padding.height > 0; }
 bool strides(const model::Conv2d& conv) { return conv.stride.height > 1; }
+bool unbiased(const auto& layer) { return !layer.bias; }
 bool always(const auto&) { return true; }
 
 bool any(const Case&, const Outcome&) { return true; }
@@ -120,6 +121,14 @@ Census::Census(const std::vector<std::string>& gpu_kinds)
           {"not fused", [](const Case& c, const Outcome&) { return c.unfused != 0; }},
           {"padding", [](const Case& c, const Outcome&) { return any_layer<model::Conv2d>(c, pads); }},
           {"stride", [](const Case& c, const Outcome&) { return any_layer<model::Conv2d>(c, strides); }},
+          {"a convolution without bias",
+           [](const Case& c, const Outcome&) {
+             return any_layer<model::Conv2d>(c, unbiased<model::Conv2d>);
+           }},
+          {"a linear layer without bias",
+           [](const Case& c, const Outcome&) {
+             return any_layer<model::Linear>(c, unbiased<model::Linear>);
+           }},
           {"a value with several readers", [](const Case& c, const Outcome&) { return most_readers(c) > 1; }},
           {"a value with over two readers",
            [](const Case& c, const Outcome&) { return most_readers(c) > 2; }},

@@ -38,11 +38,11 @@ void DrawnModel::add(const Block& drawn) {
   if (block.pool != 0 && !flattened_) pool(block);
 }
 
-void DrawnModel::linear(int units) {
+void DrawnModel::linear(const model::Linear& kind) {
   if (!flattened_) layer("flatten", model::Flatten{});
   flattened_ = true;
-  multiplications_ += static_cast<std::int64_t>(last_.shape.elements()) * units;
-  layer("linear", model::Linear{units});
+  multiplications_ += static_cast<std::int64_t>(last_.shape.elements()) * kind.out_units;
+  layer("linear", kind);
 }
 
 void DrawnModel::layer(const char* kind, const model::LayerKind& layer, const std::vector<Value>& inputs) {
@@ -61,7 +61,7 @@ void DrawnModel::layer(const char* kind, const model::LayerKind& layer, const st
 
 void DrawnModel::multiply(const Block& block) {
   if (flattened_) {
-    linear(block.channels + (block.wide != 0 ? 128 : 0));
+    linear({.out_units = block.channels + (block.wide != 0 ? 128 : 0), .bias = block.no_bias == 0});
   } else {
     convolution(block);
   }
@@ -72,7 +72,11 @@ void DrawnModel::convolution(const Block& b) {
   const model::Shape in = last_.shape;
   const model::Extent kernel{std::min(b.kernel_height, in.height + 2 * b.padding),
                              std::min(b.kernel_width, in.width + 2 * b.padding)};
-  layer("conv", model::Conv2d{b.channels, kernel, {b.stride, b.stride}, {b.padding, b.padding}});
+  layer("conv", model::Conv2d{.out_channels = b.channels,
+                              .kernel = kernel,
+                              .stride = {b.stride, b.stride},
+                              .padding = {b.padding, b.padding},
+                              .bias = b.no_bias == 0});
   multiplications_ +=
       static_cast<std::int64_t>(last_.shape.elements()) * in.channels * kernel.height * kernel.width;
 }
@@ -122,7 +126,7 @@ void DrawnModel::skip(const Block& block, const Value& start) {
 void DrawnModel::residual(const Block& block) {
   const int channels = last_.shape.channels;
   if (flattened_) {
-    linear(channels);
+    linear({.out_units = channels, .bias = block.no_bias == 0});
   } else {
     Block same = block;
     same.padding = std::max(1, block.padding);

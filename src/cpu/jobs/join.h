@@ -5,12 +5,15 @@
 
 namespace lockstep::cpu {
 
-// Where a finished sum of one pack goes: joined with the sums above it in the pack tree, then stored.
+// Where a finished sum of one pack goes: joined with the sums above it in the pack tree, then stored. Without
+// a destination nothing asks for the sum.
 struct JoinTarget {
   static constexpr int kMaxJoins = 24;
   int joins = 0;
   std::array<const float*, kMaxJoins> sums{};  // in joining order
   float* destination = nullptr;
+
+  bool wanted() const { return destination != nullptr; }
 };
 
 // Adds `values` into the tree: target[i] = tree join of values[i], i < count.

@@ -74,9 +74,9 @@ constexpr std::size_t kBeyond = 5;
 struct Tiled {
   int packs;
   void (HostKernels::*convolve)(const float*, const float*, const float*, float*, HostKernels::WindowShape,
-                                int);
+                                int, int);
   void (HostKernels::*convolve_pool)(const float*, const float*, const float*, float*, HostKernels::Byte*,
-                                     HostKernels::WindowShape);
+                                     HostKernels::WindowShape, int);
   void (HostKernels::*convolve_back)(const float*, const float*, float*, HostKernels::WindowShape);
   void (HostKernels::*multiply)(const float*, const float*, float*, HostKernels::ProductShape);
 };
@@ -88,13 +88,15 @@ struct Tiled {
   }
 const Tiled kTiled[] = {LOCKSTEP_TILED(1), LOCKSTEP_TILED(2)};
 
+// An empty bias: the layer has none.
 std::vector<float> convolved(const Layer& layer, const Tiled& tiled, std::span<const float> x,
                              std::span<const float> weight, std::span<const float> bias, int relu) {
   const std::vector<float> packs = packed(x, layer.examples), prepared = layer.prepared(weight, false);
   std::vector<float> y(layer.outputs() * size(packs_of(layer.examples)) * arithmetic::kPack, -7.0f);
   const int positions = layer.shape.out_height() * layer.shape.out_width();
   run_items(layer.items(tiled.packs, positions, layer.shape.out_channels) + kBeyond, [&](HostKernels& k) {
-    (k.*tiled.convolve)(packs.data(), prepared.data(), bias.data(), y.data(), layer.window(), relu);
+    (k.*tiled.convolve)(packs.data(), prepared.data(), bias.data(), y.data(), layer.window(),
+                        bias.empty() ? 0 : 1, relu);
   });
   return unpacked(y, layer.examples);
 }
@@ -107,9 +109,11 @@ TEST(GpuTile, ConvolutionsGiveTheTwinsBits) {
     const auto weight = random_floats(layer.weights(), random);
     const auto bias = random_floats(size(layer.shape.out_channels), random);
     const auto expected = convolution_forward(layer.shape, layer.examples, x, weight, bias);
+    const auto without_bias = convolution_forward(layer.shape, layer.examples, x, weight, {});
     for (const Tiled& tiled : kTiled) {
       ASSERT_EQ(bits_of(convolved(layer, tiled, x, weight, bias, 0)), bits_of(expected)) << i;
       ASSERT_EQ(bits_of(convolved(layer, tiled, x, weight, bias, 1)), bits_of(relu_forward(expected))) << i;
+      ASSERT_EQ(bits_of(convolved(layer, tiled, x, weight, {}, 0)), bits_of(without_bias)) << i;
     }
   }
 }
@@ -151,7 +155,8 @@ TEST(GpuTile, ThePoolFollowsInRegisters) {
     const int height = layer.shape.out_height(), width = layer.shape.out_width();
     const auto x = random_floats(layer.inputs() * size(layer.examples), random);
     const auto weight = random_floats(layer.weights(), random);
-    const auto bias = random_floats(size(layer.shape.out_channels), random);
+    const bool biased = i % 3 != 0;
+    const auto bias = random_floats(biased ? size(layer.shape.out_channels) : 0, random);
     const auto kept = relu_forward(convolution_forward(layer.shape, layer.examples, x, weight, bias));
     const PoolShape pool{layer.shape.out_channels, height, width, 2, 2, 2, 2};
     const auto expected = average_pool_forward(pool, layer.examples, kept);
@@ -163,7 +168,7 @@ TEST(GpuTile, ThePoolFollowsInRegisters) {
       run_items(layer.items(tiled.packs, height * width / 4, layer.shape.out_channels) + kBeyond,
                 [&](HostKernels& k) {
                   (k.*tiled.convolve_pool)(packs.data(), prepared.data(), bias.data(), y.data(), mask.data(),
-                                           layer.window());
+                                           layer.window(), biased ? 1 : 0);
                 });
       ASSERT_EQ(bits_of(unpacked(y, layer.examples)), bits_of(expected)) << i;
       for (std::size_t e = 0; e < mask.size(); ++e) {

@@ -7,13 +7,15 @@ void PackLaunches::operator()(const program::Forward& forward) const {
   const program::Convolution& c = forward.convolution;
   if (c.algorithms.winograd()) return fast_forward(*this, forward);
   const WindowShape shape = window_shape(c, packs());
+  const int biased = has_bias() ? 1 : 0;
   const std::size_t tiles = context.tiles_of(packs(), c.output.channels);
   if (forward.epilogue == program::Epilogue::relu_average_pool) {
-    context.items(context.tiled("convolve_pool", packs()), {in(0), in(1), in(2), out(0), out(1), shape},
+    context.items(context.tiled("convolve_pool", packs()),
+                  {in(0), in(1), bias(), out(0), out(1), shape, biased},
                   tiles * product({positions(c.output) / 4}));
   } else {
     const int relu = forward.epilogue == program::Epilogue::relu ? 1 : 0;
-    context.items(context.tiled("convolve", packs()), {in(0), in(1), in(2), out(0), shape, relu},
+    context.items(context.tiled("convolve", packs()), {in(0), in(1), bias(), out(0), shape, biased, relu},
                   tiles * product({positions(c.output)}));
   }
 }

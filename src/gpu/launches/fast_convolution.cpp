@@ -48,10 +48,10 @@ void fast_forward(const PackLaunches& launches, const program::Forward& forward)
            {t.frequencies(), c.input.channels, c.output.channels, t.tiles(), packs});
   const bool pooled = forward.epilogue == program::Epilogue::relu_average_pool;
   const Memory *const y = launches.out(0), *const mask = pooled ? launches.out(1) : y;
-  launches.context.items(
-      of_side("winograd_output", t),
-      {second, launches.in(2), y, mask, tile_shape(c, t, packs), t.tile, static_cast<int>(forward.epilogue)},
-      product({packs, c.output.channels, t.tiles()}));
+  launches.context.items(of_side("winograd_output", t),
+                         {second, launches.bias(), y, mask, tile_shape(c, t, packs), t.tile,
+                          launches.has_bias() ? 1 : 0, static_cast<int>(forward.epilogue)},
+                         product({packs, c.output.channels, t.tiles()}));
 }
 
 void fast_input_gradient(const PackLaunches& launches, const program::Convolution& c) {

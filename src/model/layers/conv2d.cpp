@@ -13,9 +13,12 @@ Shape Conv2d::output(const LayerInputs& in) const {
 std::vector<ParameterSpec> Conv2d::parameters(const Shape& in) const {
   const std::int64_t taps = static_cast<std::int64_t>(kernel.height) * kernel.width;
   const Fans fans{in.channels * taps, out_channels * taps};
-  return {
-      {ParameterRole::weight, {out_channels, in.channels, kernel.height, kernel.width}, fans, initial_weight},
-      {ParameterRole::bias, {out_channels}, fans, initial_bias}};
+  std::vector<ParameterSpec> specs{{ParameterRole::weight,
+                                    {out_channels, in.channels, kernel.height, kernel.width},
+                                    fans,
+                                    initial_weight}};
+  if (bias) specs.push_back({ParameterRole::bias, {out_channels}, fans, initial_bias});
+  return specs;
 }
 
 }  // namespace lockstep::model

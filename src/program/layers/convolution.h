@@ -11,7 +11,7 @@ struct ConvolutionNode {
   static constexpr bool kTrained = true;       // it has parameters
   static constexpr bool kElementwise = false;  // an output element takes one element of each input
   Convolution convolution;
-  int weight = -1, bias = -1;  // indices in model::parameters_of
+  int weight = -1, bias = -1;  // indices in model::parameters_of; bias -1: it has none
   Epilogue epilogue = Epilogue::none;
   Pool pool{};  // of relu_average_pool
 
