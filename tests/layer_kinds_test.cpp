@@ -97,6 +97,11 @@ bool without_bias(const model::LayerKind& kind) {
   return layer != nullptr && !layer->bias;
 }
 
+bool with_groups(const model::LayerKind& kind) {
+  const auto* const convolution = std::get_if<Conv2d>(&kind);
+  return convolution != nullptr && convolution->groups > 1;
+}
+
 // Further forms of kinds.
 std::vector<Example> forms() {
   Example convolution = behind_convolution(
@@ -108,7 +113,12 @@ std::vector<Example> forms() {
   linear.name = "LinearWithoutBias";
   linear.layers[2].kind = Linear{.out_units = 7, .bias = false};
   linear.holds = without_bias<Linear>;
-  return {std::move(convolution), std::move(linear)};
+  Example groups = behind_convolution(
+      "Conv2dWithGroups",
+      Conv2d{.out_channels = 6, .kernel = {3, 2}, .stride = {2, 1}, .padding = {1, 1}, .groups = 3},
+      {6, 3, 6});
+  groups.holds = with_groups;
+  return {std::move(convolution), std::move(linear), std::move(groups)};
 }
 
 std::vector<Example> examples() {

@@ -22,7 +22,7 @@ struct NamedKind {
 struct ToInside {
   NamedKind operator()(const Conv2d& l) const {
     return {"conv", model::Conv2d{l.out_channels, extent_inside(l.kernel), extent_inside(l.stride),
-                                  extent_inside(l.padding), l.bias, to_inside(l.initial_weight),
+                                  extent_inside(l.padding), l.groups, l.bias, to_inside(l.initial_weight),
                                   to_inside(l.initial_bias)}};
   }
   NamedKind operator()(const Linear& l) const {
@@ -55,6 +55,7 @@ struct ToPublic {
                 .kernel = extent_outside(l.kernel),
                 .stride = extent_outside(l.stride),
                 .padding = extent_outside(l.padding),
+                .groups = l.groups,
                 .bias = l.bias};
     add_initial_values(l, conv);
     return conv;

@@ -35,6 +35,18 @@ TEST(Parameters, AreWeightsAloneWithoutABias) {
                                              "linear2.weight", "linear2.bias"}));
 }
 
+TEST(Parameters, OfGroupsCountTheChannelsOfOneGroup) {
+  const std::vector<Parameter> parameters = parameters_of(
+      {.name = "m",
+       .input = {6, 1, 1},
+       .layers = {{"conv1", Conv2d{.out_channels = 15, .kernel = {3, 2}, .padding = {1, 1}, .groups = 3}},
+                  {"flatten1", Flatten{}}}});
+  EXPECT_EQ(parameters[0].shape, (std::vector<std::int64_t>{15, 2, 3, 2}));
+  EXPECT_EQ(parameters[0].fans.in, 12);
+  EXPECT_EQ(parameters[0].fans.out, 30);
+  EXPECT_EQ(parameters[1].shape, (std::vector<std::int64_t>{15}));
+}
+
 TEST(Parameters, CountTheirElements) {
   EXPECT_EQ((Parameter{.name = "w", .shape = {50, 20, 5, 5}}.elements()), 25'000u);
 }

@@ -33,8 +33,9 @@ std::string pool_words(std::string_view kind, const Pool& pool) {
 
 struct KindWords {
   std::string operator()(const Conv2d& conv) const {
-    return fmt::format("convolution {} of {}, stride {}, padding {}, {}", conv.out_channels,
+    return fmt::format("convolution {} of {}, stride {}, padding {}, {}{}", conv.out_channels,
                        to_string(conv.kernel), to_string(conv.stride), to_string(conv.padding),
+                       conv.groups == 1 ? "" : fmt::format("{} groups, ", conv.groups),
                        parameter_words(conv));
   }
   std::string operator()(const Linear& linear) const {

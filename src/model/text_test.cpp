@@ -41,9 +41,19 @@ TEST(ModelText, SaysThatABiasIsMissing) {
   EXPECT_NE(text.find("linear1 of 5: linear 3, weight kaiming, no bias\n"), std::string::npos) << text;
 }
 
+TEST(ModelText, SaysHowManyGroupsThereAre) {
+  Model model = small();
+  model.input = {2, 8, 8};
+  std::get<Conv2d>(model.layers[0].kind).groups = 2;
+  const std::string text = text_of(model);
+  EXPECT_NE(text.find("convolution 2 of 3x3, stride 1x1, padding 1x1, 2 groups, weight usual, bias usual\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(ModelText, DiffersWhereTheBitsWould) {
   const std::string usual = text_of(small());
-  std::vector<Model> others(8, small());
+  std::vector<Model> others(9, small());
   others[0].sigma = 0.02;
   others[1].input = {1, 9, 9};
   others[2].layers[0].name = "first";
@@ -53,6 +63,8 @@ TEST(ModelText, DiffersWhereTheBitsWould) {
   others[5].layers[3].kind = AvgPool{{2, 2}, {2, 2}};
   std::get<Conv2d>(others[6].layers[0].kind).bias = false;
   std::get<Linear>(others[7].layers[5].kind).bias = false;
+  others[8].input = {2, 8, 8};
+  std::get<Conv2d>(others[8].layers[0].kind).groups = 2;
   for (const Model& other : others) EXPECT_NE(text_of(other), usual);
 }
 

@@ -10,10 +10,11 @@ struct Lowering {
   int parameter;
 
   NodeKind operator()(const model::Conv2d& conv) const {
-    const arithmetic::ConvolutionShape whole{
-        input.channels,    output.channels,    input.height,      input.width,         conv.kernel.height,
-        conv.kernel.width, conv.stride.height, conv.stride.width, conv.padding.height, conv.padding.width};
-    return ConvolutionNode{.convolution = {input, output, conv.kernel, conv.stride, conv.padding,
+    const arithmetic::ConvolutionShape whole{input.channels,     output.channels,    input.height,
+                                             input.width,        conv.kernel.height, conv.kernel.width,
+                                             conv.stride.height, conv.stride.width,  conv.padding.height,
+                                             conv.padding.width, conv.groups};
+    return ConvolutionNode{.convolution = {input, output, conv.kernel, conv.stride, conv.padding, conv.groups,
                                            arithmetic::algorithms_for(whole, rule)},
                            .weight = parameter,
                            .bias = bias_of(conv)};

@@ -15,9 +15,9 @@ namespace lockstep::reference {
 namespace {
 
 arithmetic::ConvolutionShape shape_of(const model::Conv2d& conv, const model::Shape& in) {
-  return {in.channels,         conv.out_channels, in.height,          in.width,
-          conv.kernel.height,  conv.kernel.width, conv.stride.height, conv.stride.width,
-          conv.padding.height, conv.padding.width};
+  return {in.channels,         conv.out_channels,  in.height,          in.width,
+          conv.kernel.height,  conv.kernel.width,  conv.stride.height, conv.stride.width,
+          conv.padding.height, conv.padding.width, conv.groups};
 }
 
 LinearShape shape_of(const model::Linear& linear, const model::Shape& in) {

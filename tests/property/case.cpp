@@ -37,8 +37,9 @@ DrawnModel build(const Case& drawn) {
 
 struct LayerText {
   std::string operator()(const model::Conv2d& l) const {
-    return fmt::format("conv {} of {}x{} stride {} padding {}{}", l.out_channels, l.kernel.height,
-                       l.kernel.width, l.stride.height, l.padding.height, bias(l));
+    return fmt::format("conv {} of {}x{} stride {} padding {}{}{}", l.out_channels, l.kernel.height,
+                       l.kernel.width, l.stride.height, l.padding.height,
+                       l.groups == 1 ? "" : fmt::format(" in {} groups", l.groups), bias(l));
   }
   std::string operator()(const model::Linear& l) const {
     return fmt::format("linear {}{}", l.out_units, bias(l));

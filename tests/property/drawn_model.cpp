@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/divide.h"
+
 namespace lockstep::property {
 namespace {
 
@@ -13,6 +15,19 @@ Block squared(Block b) {
   b.channels = std::max(b.channels, 16);
   b.stride = 1;
   return b;
+}
+
+// One of the numbers of groups that divide the channels. What fast convolution takes has 16 channels a group,
+// if the input has enough.
+int groups_of(const Block& b, int in_channels) {
+  if (b.groups == 0) return 1;
+  std::vector<int> divisors;
+  for (int groups = 2; groups <= in_channels; ++groups) {
+    const bool fits = b.square == 0 || in_channels < 32 || in_channels / groups >= 16;
+    if (in_channels % groups == 0 && fits) divisors.push_back(groups);
+  }
+  if (divisors.empty()) return 1;
+  return divisors[static_cast<std::size_t>(b.groups - 1) % divisors.size()];
 }
 
 }  // namespace
@@ -32,6 +47,8 @@ void DrawnModel::add(const Block& drawn) {
     layer("flatten", model::Flatten{});
     flattened_ = true;
   }
+  if (block.square != 0 && block.groups == Block::kWideGroups && !flattened_ && last_.shape.channels < 32)
+    convolution({.channels = 32});
   const Value start = last_;
   multiply(block);
   skip(block, start);
@@ -72,13 +89,17 @@ void DrawnModel::convolution(const Block& b) {
   const model::Shape in = last_.shape;
   const model::Extent kernel{std::min(b.kernel_height, in.height + 2 * b.padding),
                              std::min(b.kernel_width, in.width + 2 * b.padding)};
-  layer("conv", model::Conv2d{.out_channels = b.channels,
+  const int groups = groups_of(b, in.channels);
+  const int channels =
+      round_up(std::max(b.channels, b.square != 0 && in.channels >= 32 ? 16 * groups : 1), groups);
+  layer("conv", model::Conv2d{.out_channels = channels,
                               .kernel = kernel,
                               .stride = {b.stride, b.stride},
                               .padding = {b.padding, b.padding},
+                              .groups = groups,
                               .bias = b.no_bias == 0});
-  multiplications_ +=
-      static_cast<std::int64_t>(last_.shape.elements()) * in.channels * kernel.height * kernel.width;
+  multiplications_ += static_cast<std::int64_t>(last_.shape.elements()) * (in.channels / groups) *
+                      kernel.height * kernel.width;
 }
 
 void DrawnModel::pool(const Block& b) {

@@ -14,6 +14,13 @@ struct JoinTarget {
   float* destination = nullptr;
 
   bool wanted() const { return destination != nullptr; }
+  // The same from an element on: where the sums of a group of channels go.
+  JoinTarget from(std::ptrdiff_t element) const {
+    JoinTarget part = *this;
+    for (int i = 0; i < joins; ++i) part.sums[static_cast<std::size_t>(i)] += element;
+    if (wanted()) part.destination += element;
+    return part;
+  }
 };
 
 // Adds `values` into the tree: target[i] = tree join of values[i], i < count.

@@ -46,6 +46,9 @@ struct PackLaunches {
   const Memory* bias() const { return in(has_bias() ? 2 : 1); }
   const Memory* scratch(Scratch use) const { return context.memory.scratch(use); }
   int packs() const { return group.packs; }
+  // Groups of channels in all packs. Where weights do not matter, a group is to kernels what a pack is: its
+  // channels lie one behind the other, and so do the groups.
+  int pack_groups(const program::Convolution& whole) const { return packs() * whole.groups; }
   // Floats of the first output, in all packs.
   std::size_t output_floats() const;
 
