@@ -1,6 +1,6 @@
-// Every kind of layer against every place that must know it: shape rule, naive twin, gradient in double, CPU
-// kernels, GPU kernels, random cases. The list of kinds is the variant's own: a kind that has no example here
-// does not compile.
+// Every kind of layer, and every form of one, against every place that must know it: shape rule, naive twin,
+// gradient in double, CPU kernels, GPU kernels, random cases. The list of kinds is the variant's own: a kind
+// that has no example here does not compile.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -100,6 +100,36 @@ Example example<Dropout>() {
   return behind_convolution("Dropout", Dropout{0.4}, {3, 6, 5});
 }
 
+template <class Kind>
+bool without_bias(const model::LayerKind& kind) {
+  const auto* const layer = std::get_if<Kind>(&kind);
+  return layer != nullptr && !layer->bias;
+}
+
+bool with_groups(const model::LayerKind& kind) {
+  const auto* const convolution = std::get_if<Conv2d>(&kind);
+  return convolution != nullptr && convolution->groups > 1;
+}
+
+// Further forms of kinds.
+std::vector<Example> forms() {
+  Example convolution = behind_convolution(
+      "Conv2dWithoutBias",
+      Conv2d{.out_channels = 5, .kernel = {3, 2}, .stride = {2, 1}, .padding = {1, 1}, .bias = false},
+      {5, 3, 6});
+  convolution.holds = without_bias<Conv2d>;
+  Example linear = example<Linear>();
+  linear.name = "LinearWithoutBias";
+  linear.layers[2].kind = Linear{.out_units = 7, .bias = false};
+  linear.holds = without_bias<Linear>;
+  Example groups = behind_convolution(
+      "Conv2dWithGroups",
+      Conv2d{.out_channels = 6, .kernel = {3, 2}, .stride = {2, 1}, .padding = {1, 1}, .groups = 3},
+      {6, 3, 6});
+  groups.holds = with_groups;
+  return {std::move(convolution), std::move(linear), std::move(groups)};
+}
+
 std::vector<Example> examples() {
   const auto all = []<class... Kinds>(std::variant<Kinds...>*) {
     std::vector<Example> list{example<Kinds>()...};
@@ -107,7 +137,9 @@ std::vector<Example> examples() {
     ((list[i++].holds = [](const model::LayerKind& k) { return std::holds_alternative<Kinds>(k); }), ...);
     return list;
   };
-  return all(static_cast<model::LayerKind*>(nullptr));
+  std::vector<Example> list = all(static_cast<model::LayerKind*>(nullptr));
+  std::ranges::copy(forms(), std::back_inserter(list));
+  return list;
 }
 
 class LayerKinds : public testing::TestWithParam<Example> {

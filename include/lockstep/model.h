@@ -32,11 +32,14 @@ struct Conv2d {
   int out_channels = 1;
   Extent kernel = {};
   Extent stride = {1, 1};
-  Extent padding = {0, 0};                                              // zeros, the same on both sides
+  Extent padding = {0, 0};  // zeros, the same on both sides
+  int groups = 1;           // outputs of a group take the input channels of the same group
+  bool bias = true;
   std::optional<InitialValues> initial_weight = {}, initial_bias = {};  // nothing: see Model::sigma
 };
 struct Linear {
   int out_units = 1;
+  bool bias = true;
   std::optional<InitialValues> initial_weight = {}, initial_bias = {};
 };
 struct Relu {};

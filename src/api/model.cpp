@@ -21,12 +21,13 @@ struct NamedKind {
 
 struct ToInside {
   NamedKind operator()(const Conv2d& l) const {
-    return {"conv",
-            model::Conv2d{l.out_channels, extent_inside(l.kernel), extent_inside(l.stride),
-                          extent_inside(l.padding), to_inside(l.initial_weight), to_inside(l.initial_bias)}};
+    return {"conv", model::Conv2d{l.out_channels, extent_inside(l.kernel), extent_inside(l.stride),
+                                  extent_inside(l.padding), l.groups, l.bias, to_inside(l.initial_weight),
+                                  to_inside(l.initial_bias)}};
   }
   NamedKind operator()(const Linear& l) const {
-    return {"linear", model::Linear{l.out_units, to_inside(l.initial_weight), to_inside(l.initial_bias)}};
+    return {"linear",
+            model::Linear{l.out_units, l.bias, to_inside(l.initial_weight), to_inside(l.initial_bias)}};
   }
   NamedKind operator()(const Relu&) const { return {"relu", model::Relu{}}; }
   NamedKind operator()(const AvgPool& l) const {
@@ -57,7 +58,9 @@ struct ToPublic {
     Conv2d conv{.out_channels = l.out_channels,
                 .kernel = extent_outside(l.kernel),
                 .stride = extent_outside(l.stride),
-                .padding = extent_outside(l.padding)};
+                .padding = extent_outside(l.padding),
+                .groups = l.groups,
+                .bias = l.bias};
     add_initial_values(l, conv);
     return conv;
   }
@@ -65,6 +68,7 @@ struct ToPublic {
     LayerKind kind(std::in_place_type<Linear>);
     auto& linear = std::get<Linear>(kind);
     linear.out_units = l.out_units;
+    linear.bias = l.bias;
     add_initial_values(l, linear);
     return kind;
   }

@@ -31,6 +31,7 @@ TEST(Model, KeepsEveryNumberOfALayer) {
   const std::vector<model::Layer> layers = to_inside(model).layers;
   const auto& conv = std::get<model::Conv2d>(layers[0].kind);
   EXPECT_EQ(conv.out_channels, 3);
+  EXPECT_EQ(conv.groups, 1);
   EXPECT_EQ(conv.kernel, (model::Extent{5, 4}));
   EXPECT_EQ(conv.stride, (model::Extent{2, 1}));
   EXPECT_EQ(conv.padding, (model::Extent{1, 2}));
@@ -79,6 +80,24 @@ TEST(Model, KeepsItsInitialValues) {
     EXPECT_TRUE(std::holds_alternative<model::XavierUniform>(parameters[2].initial));
     EXPECT_EQ(std::get<model::Normal>(parameters[3].initial).sigma, 0.25);
   }
+}
+
+TEST(Model, LayersMayDoWithoutABias) {
+  const Model model{.layers = {Conv2d{.out_channels = 4, .kernel = {3, 3}, .bias = false}, Flatten{},
+                               Linear{.out_units = 4, .bias = false}}};
+  for (const model::Model& inside : {to_inside(model), to_inside(to_public(to_inside(model)))}) {
+    const std::vector<model::Parameter> parameters = model::parameters_of(inside);
+    ASSERT_EQ(parameters.size(), 2u);
+    EXPECT_EQ(parameters[0].name, "conv1.weight");
+    EXPECT_EQ(parameters[1].name, "linear1.weight");
+  }
+}
+
+TEST(Model, ConvolutionsKeepTheirGroups) {
+  const Model model{.channels = 4,
+                    .layers = {Conv2d{.out_channels = 6, .kernel = {3, 3}, .groups = 2}, Flatten{}}};
+  for (const model::Model& inside : {to_inside(model), to_inside(to_public(to_inside(model)))})
+    EXPECT_EQ(model::parameters_of(inside)[0].shape, (std::vector<std::int64_t>{6, 2, 3, 3}));
 }
 
 TEST(Model, RefusesAGraphThatDoesNotFit) {

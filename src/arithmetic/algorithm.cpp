@@ -40,11 +40,13 @@ template <int kTile>
 bool winograd(const ConvolutionShape& s) {
   const bool square = s.kernel_height == s.kernel_width && s.padding_height == s.padding_width;
   return s.stride_height == 1 && s.stride_width == 1 && square &&
-         (s.kernel_height == 3 || s.kernel_height == 5) && s.in_channels >= kFewestChannels &&
-         s.out_channels >= kFewestChannels && best_tile(s) == kTile &&
+         (s.kernel_height == 3 || s.kernel_height == 5) && s.group_in_channels() >= kFewestChannels &&
+         s.group_out_channels() >= kFewestChannels && best_tile(s) == kTile &&
          5 * products(s, kTile) <= 3 * direct_taps(s);
 }
-bool per_row(const ConvolutionShape& s) { return uses_row_chains(s.in_channels, s.out_channels); }
+bool per_row(const ConvolutionShape& s) {
+  return uses_row_chains(s.group_in_channels(), s.group_out_channels());
+}
 bool always(const ConvolutionShape&) { return true; }
 
 // Best first; the first row that the rule allows and that applies is taken, and the last applies always.

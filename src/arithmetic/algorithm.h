@@ -3,16 +3,19 @@
 
 namespace lockstep::arithmetic {
 
-// A convolution layer without groups, as a whole.
+// A convolution layer as a whole. Groups divide both channel counts.
 struct ConvolutionShape {
   int in_channels = 0, out_channels = 0;
   int height = 0, width = 0;  // of the input
   int kernel_height = 0, kernel_width = 0;
   int stride_height = 1, stride_width = 1;
   int padding_height = 0, padding_width = 0;
+  int groups = 1;
 
   int out_height() const { return (height + 2 * padding_height - kernel_height) / stride_height + 1; }
   int out_width() const { return (width + 2 * padding_width - kernel_width) / stride_width + 1; }
+  int group_in_channels() const { return in_channels / groups; }
+  int group_out_channels() const { return out_channels / groups; }
 };
 
 // The algorithms that a model allows. Its bits depend on this rule, so the rule is part of its configuration.
@@ -45,7 +48,7 @@ struct ConvolutionAlgorithms {
   bool operator==(const ConvolutionAlgorithms&) const = default;
 };
 
-// Both channel counts are multiples of 16.
+// Both channel counts, of a group, are multiples of 16.
 bool uses_row_chains(int in_channels, int out_channels);
 
 ConvolutionAlgorithms algorithms_for(const ConvolutionShape& shape, ConvolutionRule rule);

@@ -23,6 +23,16 @@ TEST(Algorithm, IsReadFromTheWholeLayersShape) {
   }
 }
 
+TEST(Algorithm, CountsTheChannelsOfAGroup) {
+  const auto weight_gradient = [](int in, int out, int groups) {
+    return algorithms_for({.in_channels = in, .out_channels = out, .groups = groups}, ConvolutionRule::fast)
+        .weight_gradient;
+  };
+  EXPECT_EQ(weight_gradient(32, 64, 2), WeightGradientAlgorithm::per_row);
+  EXPECT_EQ(weight_gradient(32, 64, 4), WeightGradientAlgorithm::per_lane);
+  EXPECT_EQ(weight_gradient(64, 32, 4), WeightGradientAlgorithm::per_lane);
+}
+
 struct Image {
   int height, width;
 };
@@ -72,6 +82,18 @@ TEST(FastConvolution, NeedsSixteenChannelsOnBothSides) {
   EXPECT_EQ(tile_of(with_channels(shape, 15, 64)), 0);
   EXPECT_EQ(tile_of(with_channels(shape, 64, 15)), 0);
   EXPECT_EQ(tile_of(with_channels(shape, 17, 19)), 4);
+}
+
+TEST(FastConvolution, NeedsSixteenChannelsInEachGroup) {
+  const auto in_groups = [](int in, int out, int groups) {
+    ConvolutionShape shape = with_channels(square_kernel(3, 1, {14, 14}), in, out);
+    shape.groups = groups;
+    return tile_of(shape);
+  };
+  EXPECT_EQ(in_groups(64, 64, 4), 4);
+  EXPECT_EQ(in_groups(64, 64, 8), 0);
+  EXPECT_EQ(in_groups(32, 64, 4), 0);
+  EXPECT_EQ(in_groups(64, 32, 4), 0);
 }
 
 TEST(FastConvolution, NeedsStrideOneAndASquareKernelOfThreeOrFive) {

@@ -119,6 +119,7 @@ void LaneChainPlan::run(const float* x, const float* dy, const JoinTarget& weigh
     }
     kernels_.join_row(parts.rows, first * row_elements(), size(count * row_elements()), weights);
   }
+  if (!bias.wanted()) return;
   kernels_.bias_sums(dy, c_.output.channels, static_cast<int>(c_.output.area()), parts.bias);
   join_bias(kernels_, parts.bias, c_.output.channels, bias);
 }
@@ -151,7 +152,7 @@ void LaneChainPlan::run_unpooled(const float* x, const float* pooled, const std:
         unpool.dy =
             pooled + first * unpool.dy_channel + static_cast<std::ptrdiff_t>(y) * pooled_width * kPack;
         unpool.mask = mask + first * unpool.mask_channel + static_cast<std::ptrdiff_t>(y) * 2 * width * 2;
-        unpool.bias = first_chunk ? parts.bias + first * kPack : nullptr;
+        unpool.bias = first_chunk && bias.wanted() ? parts.bias + first * kPack : nullptr;
         kernels_.unpool(unpool);
         job.x = input + static_cast<std::ptrdiff_t>(2 * y) * c_.stride.height * padded_.width * kPack;
         job.resume = y > 0;
@@ -161,7 +162,7 @@ void LaneChainPlan::run_unpooled(const float* x, const float* pooled, const std:
     }
     kernels_.join_row(parts.rows, first * row_elements(), size(count * row_elements()), weights);
   }
-  join_bias(kernels_, parts.bias, c_.output.channels, bias);
+  if (bias.wanted()) join_bias(kernels_, parts.bias, c_.output.channels, bias);
 }
 
 }  // namespace lockstep::cpu

@@ -1,5 +1,5 @@
-// Weight and bias gradient of a convolution with few channels: a chain in each lane, then the lane tree. Made
-// once per layer, then run for every pack.
+// Weight and bias gradient (of a layer that has a bias) of a convolution with few channels: a chain in each
+// lane, then the lane tree. Made once per layer, then run for every pack.
 #pragma once
 #include <array>
 #include <cstdint>

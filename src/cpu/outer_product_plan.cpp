@@ -175,6 +175,7 @@ void OuterProductPlan::run(std::span<const PackOperands> packs, float* scratch) 
   if (straight_) run_straight(packs, scratch);
   for (std::size_t p = 0; p < packs.size(); ++p) {
     if (!straight_) run_convolution(packs[p], scratch + static_cast<std::ptrdiff_t>(p) * pack_floats(), rest);
+    if (!packs[p].bias.wanted()) continue;
     kernels_.bias_sums(packs[p].dy, c_.output.channels, c_.output.height * c_.output.width, rest);
     join_bias(kernels_, rest, c_.output.channels, packs[p].bias);
   }

@@ -1,6 +1,6 @@
-// Weight and bias gradient as a chain for each row of a pack: linear layers, and convolutions whose channel
-// counts are multiples of 16. Input channels are brought into the lanes first. Made once per layer, then run
-// for packs.
+// Weight and bias gradient (of a layer that has a bias) as a chain for each row of a pack: linear layers, and
+// convolutions whose channel counts are multiples of 16. Input channels are brought into the lanes first.
+// Made once per layer, then run for packs.
 #pragma once
 #include <span>
 

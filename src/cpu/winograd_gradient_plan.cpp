@@ -196,6 +196,7 @@ void WinogradGradientPlan::run(const float* x, const float* dy, const JoinTarget
       }
     }
   }
+  if (!bias.wanted()) return;
   kernels_.bias_sums(dy, c_.output.channels, static_cast<int>(c_.output.area()), parts.bias);
   join_bias(kernels_, parts.bias, c_.output.channels, bias);
   clock.lap(&Laps::back);

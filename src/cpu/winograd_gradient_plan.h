@@ -1,6 +1,7 @@
-// Weight and bias gradient of a fast convolution, pack by pack: x and dy are transformed, multiplied per
-// frequency in chains over (tile, example), and transformed back on their way into the pack tree. Output
-// channels are in the lanes of dy; x stays as it is, an example a lane, because its numbers are broadcast.
+// Weight and bias gradient (of a layer that has a bias) of a fast convolution, pack by pack: x and dy are
+// transformed, multiplied per frequency in chains over (tile, example), and transformed back on their way
+// into the pack tree. Output channels are in the lanes of dy; x stays as it is, an example a lane, because
+// its numbers are broadcast.
 #pragma once
 #include "cpu/winograd_layout.h"
 

@@ -24,7 +24,8 @@ WinogradPlan::WinogradPlan(const program::Convolution& c, Direction direction, p
       layout_(layout),
       weights_offset_(weights_offset),
       input_step_(layout.input_step()),
-      output_step_(layout.output_step()) {
+      output_step_(layout.output_step()),
+      no_bias_(size(layout.out_channels), 0.0f) {
   for (int i = 0; i < layout.in_channels; ++i) {
     taps_.push_back({i * kPack * kFloatBytes, i * layout.row() * kFloatBytes});
   }
@@ -170,7 +171,7 @@ void WinogradPlan::transform_out(const Operands& operands, const Round& round, c
 void WinogradPlan::place_output(const Operands& operands, int pack, int tile, int channel,
                                 FromFrequenciesJob& job) const {
   TileGrid::Square square = grid_.output(tile, kPack);
-  job.bias = operands.bias + channel;
+  job.bias = (operands.bias == nullptr ? no_bias_.data() : operands.bias) + channel;
   job.window = square.window;
   job.image_next = c_.output.area() * kPack;
   if (epilogue_ == program::Epilogue::relu_average_pool) {

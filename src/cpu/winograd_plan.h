@@ -51,6 +51,7 @@ class WinogradPlan : public ConvolutionPlan {
   const ProductLayout layout_;
   const std::ptrdiff_t weights_offset_, input_step_, output_step_;
   std::vector<Tap> taps_;  // the input channels
+  const std::vector<float> no_bias_;
   // By tiles of a round: of a round with all its groups, and of the last, which may have fewer.
   std::vector<std::vector<Stream>> full_, last_;
 };

@@ -86,6 +86,13 @@ inline std::vector<std::uint32_t> bits_of(std::span<const float> values) {
   return bits;
 }
 
+// The same layer without a bias.
+template <class Kind>
+Kind without_bias(Kind layer) {
+  layer.bias = false;
+  return layer;
+}
+
 inline const std::vector<Case> kCases = {
     {"linear only", {3, 2, 2}, {Flatten{}, Linear{5}}, {1, 16, 17, 96, 500}},
     {"odd linears", {1, 5, 7}, {Flatten{}, Linear{33}, Relu{}, Linear{18}, Relu{}, Linear{7}}, {33}},
@@ -139,6 +146,38 @@ inline const std::vector<Case> kCases = {
      {3, 1, 1},
      {Conv2d{5, {1, 1}, {3, 3}, {1, 1}}, Flatten{}, Linear{3}},
      {130}},
+    {"no biases behind pools, one of them the first layer's",
+     {2, 14, 14},
+     {without_bias(Conv2d{7, {3, 3}}), Relu{}, AvgPool{{2, 2}, {2, 2}}, without_bias(Conv2d{9, {3, 3}}),
+      Relu{}, AvgPool{{2, 2}, {2, 2}}, Flatten{}, without_bias(Linear{33}), Relu{}, Linear{10}},
+     {96, 200}},
+    {"no biases of strided layers and of multiples of 16",
+     {16, 9, 10},
+     {without_bias(Conv2d{16, {3, 3}, {2, 2}, {1, 1}}), Relu{}, without_bias(Conv2d{5, {2, 3}}), Flatten{},
+      without_bias(Linear{16}), without_bias(Linear{6})}},
+    {"groups behind pools, one of them the first layer, and a depthwise one",
+     {4, 14, 14},
+     {Conv2d{.out_channels = 6, .kernel = {3, 3}, .groups = 2}, Relu{}, AvgPool{{2, 2}, {2, 2}},
+      Conv2d{.out_channels = 9, .kernel = {3, 3}, .groups = 3}, Relu{}, AvgPool{{2, 2}, {2, 2}},
+      Conv2d{.out_channels = 18, .kernel = {3, 3}, .padding = {1, 1}, .groups = 9, .bias = false}, Relu{},
+      Flatten{}, Linear{10}},
+     {37, 200}},
+    {"groups of strided, padded layers",
+     {6, 9, 10},
+     {Conv2d{.out_channels = 21, .kernel = {3, 2}, .stride = {2, 1}, .padding = {1, 1}, .groups = 3}, Relu{},
+      Conv2d{.out_channels = 35, .kernel = {2, 3}, .stride = {1, 2}, .padding = {0, 2}, .groups = 7},
+      Conv2d{.out_channels = 35, .kernel = {3, 3}, .padding = {1, 1}, .groups = 35}, Relu{},
+      MaxPool{{2, 2}, {2, 2}}, Flatten{}, Linear{3}}},
+    {"groups of multiples of 16",
+     {32, 6, 7},
+     {Conv2d{.out_channels = 64, .kernel = {3, 3}, .padding = {1, 1}, .groups = 2}, Relu{},
+      Conv2d{.out_channels = 32, .kernel = {1, 1}, .stride = {2, 2}, .groups = 2, .bias = false}, Relu{},
+      Flatten{}, Linear{16}}},
+    {"groups of single pixels",
+     {32, 1, 1},
+     {Conv2d{.out_channels = 32, .kernel = {1, 1}, .groups = 2}, Relu{},
+      Conv2d{.out_channels = 24, .kernel = {1, 1}, .groups = 8}, Flatten{}, Linear{6}},
+     {37, 130}},
     {"many channels",
      {40, 5, 5},
      {Conv2d{70, {3, 3}}, Relu{}, Conv2d{35, {3, 3}}, Flatten{}, Linear{9}},
@@ -167,6 +206,17 @@ inline const std::vector<Case> kFastCases = {
          {Conv2d{16, {3, 3}}, Relu{}, Conv2d{32, {3, 3}, {1, 1}, {1, 1}}, Relu{},
           Conv2d{16, {3, 3}, {1, 1}, {1, 1}}, Relu{}, MaxPool{{2, 2}, {2, 2}}},
          {40}),
+    fast("no biases", {1, 14, 14},
+         {without_bias(Conv2d{20, {3, 3}}), without_bias(Conv2d{18, {5, 5}}), Relu{}, AvgPool{{2, 2}, {2, 2}},
+          without_bias(Conv2d{33, {3, 3}, {1, 1}, {1, 1}})},
+         {37, 70}),
+    fast("groups", {2, 14, 14},
+         {Conv2d{.out_channels = 40, .kernel = {1, 1}, .groups = 2},
+          Conv2d{.out_channels = 34, .kernel = {5, 5}, .groups = 2}, Relu{}, AvgPool{{2, 2}, {2, 2}},
+          Conv2d{.out_channels = 48, .kernel = {1, 1}},
+          Conv2d{.out_channels = 51, .kernel = {3, 3}, .padding = {1, 1}, .groups = 3, .bias = false}, Relu{},
+          Conv2d{.out_channels = 51, .kernel = {3, 3}, .padding = {1, 1}, .groups = 3}},
+         {37, 70}),
     fast("a pool that drops what a tile still reads", {1, 13, 13},
          {Conv2d{16, {1, 1}}, Relu{}, Conv2d{20, {3, 3}}, Relu{}, AvgPool{{2, 2}, {2, 2}}, Conv2d{16, {3, 3}},
           Relu{}, AvgPool{{3, 3}, {3, 3}}},

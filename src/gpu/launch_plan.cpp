@@ -32,7 +32,8 @@ void plan_scratch(const Instruction& i, int packs, std::vector<std::size_t>& scr
     need_scratch(scratch, kFirst, product({packs, unpool->convolution.output.elements(), kPack}));
   } else if (const auto* gradient = std::get_if<program::WeightGradient>(&i.operation)) {
     const Convolution& c = gradient->convolution;
-    const int blocks = divide_up(c.input.channels, kPack);
+    const Convolution group = c.of_group();
+    const int parts = packs * c.groups, blocks = divide_up(group.input.channels, kPack);
     switch (c.algorithms.weight_gradient) {
       case WeightGradientAlgorithm::per_lane:
         // The kernel keeps a tap's row and column in one int.
@@ -42,15 +43,15 @@ void plan_scratch(const Instruction& i, int packs, std::vector<std::size_t>& scr
                       kMostTaps, c.kernel.height, c.kernel.width);
         break;
       case WeightGradientAlgorithm::per_row:
-        need_scratch(scratch, kTransposed, product({packs, blocks, positions(c.input), kPack, kPack}));
+        need_scratch(scratch, kTransposed, product({parts, blocks, positions(c.input), kPack, kPack}));
         break;
       case WeightGradientAlgorithm::winograd: {
         const Tiling t(c);
         frequencies(c);
         need_scratch(scratch, kTransposed,
-                     product({packs, t.frequencies(), blocks, t.tiles(), kPack, kPack}));
+                     product({parts, t.frequencies(), blocks, t.tiles(), kPack, kPack}));
         need_scratch(scratch, kProducts,
-                     product({packs, t.frequencies(), c.output.channels, c.input.channels}));
+                     product({parts, t.frequencies(), group.output.channels, group.input.channels}));
         break;
       }
     }
@@ -66,9 +67,9 @@ void plan_launches(const program::Program& program, const Style& style, MemorySi
       plan_scratch(i, sizes.group, sizes.scratch);
       const auto* const prepare = std::get_if<program::Prepare>(&i.operation);
       if (prepare == nullptr) continue;
-      const Convolution& c = prepare->convolution;
+      const Convolution c = prepare->convolution.of_group();
       const bool fast = prepare->use == program::Prepare::Use::frequencies;
-      const int taps = fast ? Tiling(c).frequencies() : c.taps();
+      const int taps = prepare->convolution.groups * (fast ? Tiling(c).frequencies() : c.taps());
       const std::size_t forward = product({taps, c.input.channels, padded(c.output.channels, style)});
       const std::size_t back = product({taps, c.output.channels, padded(c.input.channels, style)});
       sizes.prepared[i.outputs[0]] = prepare->use == program::Prepare::Use::input_gradient ? back : forward;

@@ -48,6 +48,25 @@ TEST(InferShapes, WantsAFlatInputForLinear) {
             "layer linear1 takes a flat input, got 1x28x28 from the input; put a flatten before it");
 }
 
+TEST(InferShapes, WantsGroupsThatDivideBothChannelCounts) {
+  const auto fault = [](int out_channels, int groups) {
+    return fault_of(
+        chain({6, 5, 4}, {{"relu1", Relu{}},
+                          {"conv1", Conv2d{.out_channels = out_channels, .kernel = {3, 3}, .groups = groups}},
+                          {"flatten1", Flatten{}}}));
+  };
+  EXPECT_EQ(fault(9, 3), "no error");
+  EXPECT_EQ(
+      fault(8, 4),
+      "layer conv1 has 4 groups on its input 6x5x4 from relu1; they must divide its 6 input channels and "
+      "its 8 output channels");
+  EXPECT_EQ(
+      fault(8, 3),
+      "layer conv1 has 3 groups on its input 6x5x4 from relu1; they must divide its 6 input channels and "
+      "its 8 output channels");
+  EXPECT_EQ(fault(8, 0), "layer conv1 has 0 groups on its input 6x5x4 from relu1; there must be at least 1");
+}
+
 TEST(InferShapes, WantsAFlatLastLayer) {
   EXPECT_EQ(
       fault_of(chain({1, 4, 4}, {{"relu1", Relu{}}})),

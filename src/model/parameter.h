@@ -21,7 +21,7 @@ enum class ParameterRole {
 // A parameter as its kind of layer states it.
 struct ParameterSpec {
   ParameterRole role = ParameterRole::weight;
-  std::vector<std::int64_t> shape;  // (out, in, height, width), (out, in) or (out)
+  std::vector<std::int64_t> shape;  // (out, in of a group, height, width), (out, in) or (out)
   Fans fans;
   std::optional<InitialValues> initial;  // nothing: the model's usual ones
 };

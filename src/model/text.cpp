@@ -15,12 +15,14 @@ struct InitialWords {
   }
 };
 
-std::string initial_words(const std::optional<InitialValues>& weight,
-                          const std::optional<InitialValues>& bias) {
+// Of a convolution or a linear layer.
+template <class Kind>
+std::string parameter_words(const Kind& layer) {
   const auto words = [](const std::optional<InitialValues>& values) {
     return values ? std::visit(InitialWords{}, *values) : "usual";
   };
-  return fmt::format("weight {}, bias {}", words(weight), words(bias));
+  const std::string weight = fmt::format("weight {}", words(layer.initial_weight));
+  return weight + (layer.bias ? fmt::format(", bias {}", words(layer.initial_bias)) : ", no bias");
 }
 
 template <class Pool>
@@ -31,13 +33,13 @@ std::string pool_words(std::string_view kind, const Pool& pool) {
 
 struct KindWords {
   std::string operator()(const Conv2d& conv) const {
-    return fmt::format("convolution {} of {}, stride {}, padding {}, {}", conv.out_channels,
+    return fmt::format("convolution {} of {}, stride {}, padding {}, {}{}", conv.out_channels,
                        to_string(conv.kernel), to_string(conv.stride), to_string(conv.padding),
-                       initial_words(conv.initial_weight, conv.initial_bias));
+                       conv.groups == 1 ? "" : fmt::format("{} groups, ", conv.groups),
+                       parameter_words(conv));
   }
   std::string operator()(const Linear& linear) const {
-    return fmt::format("linear {}, {}", linear.out_units,
-                       initial_words(linear.initial_weight, linear.initial_bias));
+    return fmt::format("linear {}, {}", linear.out_units, parameter_words(linear));
   }
   std::string operator()(const Relu&) const { return "relu"; }
   std::string operator()(const AvgPool& pool) const { return pool_words("average", pool); }

@@ -31,9 +31,31 @@ TEST(ModelText, SaysWhatEveryLayerIsAndTakes) {
             "linear1 of 6: linear 3, weight usual, bias usual\n");
 }
 
+TEST(ModelText, SaysThatABiasIsMissing) {
+  Model model = small();
+  std::get<Conv2d>(model.layers[0].kind).bias = false;
+  std::get<Linear>(model.layers[6].kind) = {
+      .out_units = 3, .bias = false, .initial_weight = KaimingUniform{}};
+  const std::string text = text_of(model);
+  EXPECT_NE(text.find("conv1 of 0: convolution 2 of 3x3, stride 1x1, padding 1x1, weight usual, no bias\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("linear1 of 6: linear 3, weight kaiming, no bias\n"), std::string::npos) << text;
+}
+
+TEST(ModelText, SaysHowManyGroupsThereAre) {
+  Model model = small();
+  model.input = {2, 8, 8};
+  std::get<Conv2d>(model.layers[0].kind).groups = 2;
+  const std::string text = text_of(model);
+  EXPECT_NE(text.find("convolution 2 of 3x3, stride 1x1, padding 1x1, 2 groups, weight usual, bias usual\n"),
+            std::string::npos)
+      << text;
+}
+
 TEST(ModelText, DiffersWhereTheBitsWould) {
   const std::string usual = text_of(small());
-  std::vector<Model> others(7, small());
+  std::vector<Model> others(10, small());
   others[0].sigma = 0.02;
   others[1].input = {1, 9, 9};
   others[2].layers[0].name = "first";
@@ -41,7 +63,11 @@ TEST(ModelText, DiffersWhereTheBitsWould) {
   std::get<Conv2d>(others[3].layers[0].kind).initial_bias = Constant{0.1f};
   std::get<Linear>(others[4].layers[6].kind).initial_weight = KaimingUniform{};
   others[5].layers[3].kind = AvgPool{{2, 2}, {2, 2}};
-  others[6].layers[5].kind = Dropout{0.26};
+  std::get<Conv2d>(others[6].layers[0].kind).bias = false;
+  std::get<Linear>(others[7].layers[6].kind).bias = false;
+  others[8].input = {2, 8, 8};
+  std::get<Conv2d>(others[8].layers[0].kind).groups = 2;
+  others[9].layers[5].kind = Dropout{0.26};
   for (const Model& other : others) EXPECT_NE(text_of(other), usual);
 }
 

@@ -67,6 +67,33 @@ TEST(Compile, DropoutTakesAnInstructionInTrainingAndNoneInEvaluation) {
             (std::vector<std::string>{"load input", "forward linear1", "forward linear2", "loss loss"}));
 }
 
+TEST(Compile, ALayerWithoutABiasHasNoSumOfOne) {
+  const model::Model model{
+      .name = "m",
+      .input = {1, 6, 6},
+      .layers = {{"conv1", model::Conv2d{.out_channels = 2, .kernel = {3, 3}, .bias = false}},
+                 {"relu1", model::Relu{}},
+                 {"pool1", model::AvgPool{.window = {2, 2}, .stride = {2, 2}}},
+                 {"flatten1", model::Flatten{}},
+                 {"linear1", model::Linear{.out_units = 3, .bias = false}}}};
+  const Program program = compile_training(model);
+  EXPECT_EQ(program.parameters.size(), 2u);
+  int seen = 0;
+  for (const Instruction& i : packs_of(program).instructions) {
+    const bool forward = std::holds_alternative<Forward>(i.operation);
+    const bool gradient = std::holds_alternative<WeightGradient>(i.operation) ||
+                          std::holds_alternative<UnpoolWeightGradient>(i.operation);
+    if (forward) {
+      EXPECT_EQ(i.inputs.size(), 2u) << i.layer;
+    }
+    if (gradient) {
+      EXPECT_EQ(i.outputs.size(), 1u) << i.layer;
+    }
+    seen += forward || gradient ? 1 : 0;
+  }
+  EXPECT_EQ(seen, 4);
+}
+
 TEST(Compile, WeightsDecayAndBiasesDoNot) {
   const Program p = compile_training(model::lenet());
   for (const Sum& sum : p.sums) {

@@ -14,17 +14,28 @@ using model::Shape;
 struct Convolution {
   Shape input, output;
   Extent kernel{1, 1}, stride{1, 1}, padding{0, 0};
+  int groups = 1;
   arithmetic::ConvolutionAlgorithms algorithms{
       .weight_gradient = arithmetic::WeightGradientAlgorithm::per_row};  // of the whole layer
 
   int taps() const { return kernel.height * kernel.width; }
   // One input, one output and one tap that connects them: packs can stand where positions do.
   bool linear() const {
-    return taps() == 1 && input.flat() && output.flat() && stride == Extent{1, 1} && padding == Extent{0, 0};
+    return groups == 1 && taps() == 1 && input.flat() && output.flat() && stride == Extent{1, 1} &&
+           padding == Extent{0, 0};
   }
   std::size_t weights() const {
-    return static_cast<std::size_t>(output.channels) * static_cast<std::size_t>(input.channels) *
+    return static_cast<std::size_t>(output.channels) * static_cast<std::size_t>(input.channels / groups) *
            static_cast<std::size_t>(taps());
+  }
+  // The convolution that each group is, with its own part of the channels, weights and biases: they lie one
+  // group behind the other.
+  Convolution of_group() const {
+    Convolution group = *this;
+    group.input.channels /= groups;
+    group.output.channels /= groups;
+    group.groups = 1;
+    return group;
   }
   bool operator==(const Convolution&) const = default;
 };

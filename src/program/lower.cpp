@@ -16,17 +16,18 @@ struct Lowering {
   int parameter;
 
   NodeKind operator()(const model::Conv2d& conv) const {
-    const arithmetic::ConvolutionShape whole{
-        input.channels,    output.channels,    input.height,      input.width,         conv.kernel.height,
-        conv.kernel.width, conv.stride.height, conv.stride.width, conv.padding.height, conv.padding.width};
-    return ConvolutionNode{.convolution = {input, output, conv.kernel, conv.stride, conv.padding,
+    const arithmetic::ConvolutionShape whole{input.channels,     output.channels,    input.height,
+                                             input.width,        conv.kernel.height, conv.kernel.width,
+                                             conv.stride.height, conv.stride.width,  conv.padding.height,
+                                             conv.padding.width, conv.groups};
+    return ConvolutionNode{.convolution = {input, output, conv.kernel, conv.stride, conv.padding, conv.groups,
                                            arithmetic::algorithms_for(whole, rule)},
                            .weight = parameter,
-                           .bias = parameter + 1};
+                           .bias = bias_of(conv)};
   }
-  NodeKind operator()(const model::Linear&) const {
+  NodeKind operator()(const model::Linear& linear) const {
     return ConvolutionNode{
-        .convolution = {.input = input, .output = output}, .weight = parameter, .bias = parameter + 1};
+        .convolution = {.input = input, .output = output}, .weight = parameter, .bias = bias_of(linear)};
   }
   NodeKind operator()(const model::Relu&) const { return ReluNode{}; }
   NodeKind operator()(const model::AvgPool& pool) const {
@@ -43,6 +44,8 @@ struct Lowering {
                          static_cast<float>(norm.momentum)};
   }
   NodeKind operator()(const model::Dropout& dropout) const { return DropoutNode(name, dropout.p, output); }
+
+  int bias_of(const auto& layer) const { return layer.bias ? parameter + 1 : -1; }
 };
 
 // Two streams are equal once in four billion pairs of names.

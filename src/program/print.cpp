@@ -17,10 +17,11 @@ std::string names(const Program& program, const std::vector<BufferId>& ids) {
 
 std::string sizes(const Convolution& c) {
   std::string text = fmt::format("{} -> {}", to_string(c.input), to_string(c.output));
-  if (c.taps() == 1 && c.input.flat()) return text;
+  if (c.taps() == 1 && c.input.flat() && c.groups == 1) return text;
   text += fmt::format(", {}x{}", c.kernel.height, c.kernel.width);
   if (c.stride != Extent{1, 1}) text += fmt::format(" stride {}x{}", c.stride.height, c.stride.width);
   if (c.padding != Extent{0, 0}) text += fmt::format(" padding {}x{}", c.padding.height, c.padding.width);
+  if (c.groups != 1) text += fmt::format(" in {} groups", c.groups);
   if (c.algorithms.winograd()) return text + fmt::format(" in {0}x{0} tiles", c.algorithms.tile);
   return text + " direct";
 }

@@ -22,7 +22,7 @@ struct SignatureOf {
   Signature operator()(const Load&) const { return {"load", {}, {activation, labels}, 0, 2}; }
   Signature operator()(const Prepare&) const { return {"prepare", {parameter}, {prepared}, 1, 1}; }
   Signature operator()(const Forward&) const {
-    return {"forward", {activation, prepared, parameter}, {activation, mask}, 3, 1};
+    return {"forward", {activation, prepared, parameter}, {activation, mask}, 2, 1};
   }
   Signature operator()(const ReluForward&) const { return {"relu", {activation}, {activation}, 1, 1}; }
   Signature operator()(const ReluBackward&) const {
@@ -42,10 +42,10 @@ struct SignatureOf {
     return {"input gradient", {activation, prepared}, {activation}, 2, 1};
   }
   Signature operator()(const WeightGradient&) const {
-    return {"weight gradient", {activation, activation}, {partial, partial}, 2, 2};
+    return {"weight gradient", {activation, activation}, {partial, partial}, 2, 1};
   }
   Signature operator()(const UnpoolWeightGradient&) const {
-    return {"unpool + weight gradient", {activation, activation, mask}, {partial, partial}, 3, 2};
+    return {"unpool + weight gradient", {activation, activation, mask}, {partial, partial}, 3, 1};
   }
   Signature operator()(const NormStatistics&) const {
     return {"norm statistics", {activation}, {statistics}, 1, 1};

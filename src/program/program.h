@@ -61,7 +61,7 @@ struct Prepare {  // [parameter] -> [prepared]
   Convolution convolution;
   Use use = Use::forward;
 };
-struct Forward {  // [x, prepared, bias] -> [y] or, pooled, [y, mask]
+struct Forward {  // [x, prepared] or, with a bias, [x, prepared, bias] -> [y] or, pooled, [y, mask]
   Convolution convolution;
   Epilogue epilogue = Epilogue::none;
 };
@@ -90,10 +90,10 @@ struct Loss {  // [z, labels] -> [losses, sum, counts, dz]; evaluation goes with
 struct InputGradient {  // [dy, prepared] -> [dx]
   Convolution convolution;
 };
-struct WeightGradient {  // [x, dy] -> [weight partial, bias partial]
+struct WeightGradient {  // [x, dy] -> [weight partial] or, with a bias, [weight partial, bias partial]
   Convolution convolution;
 };
-struct UnpoolWeightGradient {  // [x, dy, mask] -> [weight partial, bias partial]: dy is never written out
+struct UnpoolWeightGradient {  // [x, dy, mask] -> the same: dy is never written out
   Convolution convolution;
   Pool pool;
 };

@@ -14,7 +14,15 @@ ImageShape output_of(const arithmetic::ConvolutionShape& s) {
   return {s.out_channels, s.out_height(), s.out_width()};
 }
 ImageShape weight_of(const arithmetic::ConvolutionShape& s) {
-  return {s.in_channels, s.kernel_height, s.kernel_width};
+  return {s.group_in_channels(), s.kernel_height, s.kernel_width};
+}
+
+// The first input channel of the group that output channel o belongs to, and likewise.
+int first_input_for(const arithmetic::ConvolutionShape& s, int o) {
+  return o / s.group_out_channels() * s.group_in_channels();
+}
+int first_output_for(const arithmetic::ConvolutionShape& s, int c) {
+  return c / s.group_in_channels() * s.group_out_channels();
 }
 
 // A kernel row (or column) and the output row (or column) through which it touches a given pixel.
@@ -38,14 +46,14 @@ struct WeightGradient {
   const arithmetic::ConvolutionShape& shape;
   ImageShape in, out;
   std::span<const float> x, dy;
-  int o, c, ky, kx;
+  int o, c, ky, kx;  // c within the group
 
   // The chain goes on by output position (v, u) of example e; a tap in the padding adds nothing.
   float add(float sum, int e, int v, int u) const {
     const int y = v * shape.stride_height + ky - shape.padding_height;
     const int column = u * shape.stride_width + kx - shape.padding_width;
     if (!in.inside(y, column)) return sum;
-    return std::fma(dy[out.index(e, o, v, u)], x[in.index(e, c, y, column)], sum);
+    return std::fma(dy[out.index(e, o, v, u)], x[in.index(e, first_input_for(shape, o) + c, y, column)], sum);
   }
 
   float of_lane(int e) const {
@@ -85,14 +93,15 @@ std::vector<float> convolution_forward(const arithmetic::ConvolutionShape& shape
                                        std::span<const float> bias) {
   const ImageShape in = input_of(shape), out = output_of(shape), w = weight_of(shape);
   const auto output = [&](int e, int o, int v, int u) {
-    float sum = bias[static_cast<std::size_t>(o)];
-    for (int c = 0; c < in.channels; ++c) {
+    float sum = bias.empty() ? 0.0f : bias[static_cast<std::size_t>(o)];
+    const int first = first_input_for(shape, o);
+    for (int c = 0; c < w.channels; ++c) {
       for (int ky = 0; ky < w.height; ++ky) {
         for (int kx = 0; kx < w.width; ++kx) {
           const int y = v * shape.stride_height + ky - shape.padding_height;
           const int column = u * shape.stride_width + kx - shape.padding_width;
           if (!in.inside(y, column)) continue;
-          sum = std::fma(weight[w.index(o, c, ky, kx)], x[in.index(e, c, y, column)], sum);
+          sum = std::fma(weight[w.index(o, c, ky, kx)], x[in.index(e, first + c, y, column)], sum);
         }
       }
     }
@@ -117,15 +126,16 @@ std::vector<float> convolution_input_gradient(const arithmetic::ConvolutionShape
   dx.reserve(in.elements(examples));
   for (int e = 0; e < examples; ++e) {
     for (int c = 0; c < in.channels; ++c) {
+      const int first = first_output_for(shape, c), of_group = c % w.channels;
       for (int y = 0; y < in.height; ++y) {
         const auto rows = meetings(y, shape.padding_height, w.height, shape.stride_height, out.height);
         for (int column = 0; column < in.width; ++column) {
           const auto columns = meetings(column, shape.padding_width, w.width, shape.stride_width, out.width);
           float sum = 0;
-          for (int o = 0; o < out.channels; ++o) {
+          for (int o = first; o < first + shape.group_out_channels(); ++o) {
             for (const auto [ky, v] : rows) {
               for (const auto [kx, u] : columns) {
-                sum = std::fma(weight[w.index(o, c, ky, kx)], dy[out.index(e, o, v, u)], sum);
+                sum = std::fma(weight[w.index(o, of_group, ky, kx)], dy[out.index(e, o, v, u)], sum);
               }
             }
           }
@@ -141,7 +151,7 @@ std::vector<float> convolution_weight_gradient(const arithmetic::ConvolutionShap
                                                std::span<const float> x, std::span<const float> dy) {
   std::vector<float> dw;
   for (int o = 0; o < shape.out_channels; ++o) {
-    for (int c = 0; c < shape.in_channels; ++c) {
+    for (int c = 0; c < shape.group_in_channels(); ++c) {
       for (int ky = 0; ky < shape.kernel_height; ++ky) {
         for (int kx = 0; kx < shape.kernel_width; ++kx) {
           const WeightGradient gradient{shape, input_of(shape), output_of(shape), x, dy, o, c, ky, kx};

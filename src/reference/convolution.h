@@ -1,5 +1,6 @@
 // Naive twins of the direct convolution: one output after the other, one fma chain each.
-// x [example][in channel][y][x], y and dy [example][out channel][y][x], weight (out, in, ky, kx).
+// x [example][in channel][y][x], y and dy [example][out channel][y][x], weight (out, in of a group, ky, kx),
+// bias (out) or empty: then chains start at +0.
 #pragma once
 #include <span>
 #include <vector>

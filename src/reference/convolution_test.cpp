@@ -40,6 +40,18 @@ TEST(ConvolutionForward, SumsTheWindowWithoutFlipping) {
   EXPECT_THAT(y, SameBits(Tensor{5421.5f, 6532.5f, -1, 0}));
 }
 
+// Two groups of one input and two output channels.
+TEST(ConvolutionGroups, TakeTheChannelsOfTheirOwnGroup) {
+  arithmetic::ConvolutionShape shape = point(2, 4);
+  shape.groups = 2;
+  const Tensor x{3, 5}, weight{1, 10, 100, 1000}, dy{1, 2, 3, 4};
+  EXPECT_THAT(convolution_forward(shape, 1, x, weight, Tensor{0, 0, 0, 0.5f}),
+              SameBits(Tensor{3, 30, 500, 5000.5f}));
+  EXPECT_THAT(convolution_forward(shape, 1, x, weight, {}), SameBits(Tensor{3, 30, 500, 5000}));
+  EXPECT_THAT(convolution_input_gradient(shape, 1, dy, weight), SameBits(Tensor{21, 4300}));
+  EXPECT_THAT(convolution_weight_gradient(shape, 1, x, dy), SameBits(Tensor{3, 6, 15, 20}));
+}
+
 TEST(ConvolutionForward, KnowsStrideAndPadding) {
   arithmetic::ConvolutionShape shape = row(4, 3);
   shape.stride_width = 2;

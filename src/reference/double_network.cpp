@@ -56,17 +56,20 @@ struct DoubleLayer {
   Doubles operator()(const model::Conv2d& conv) const {
     Doubles y = zeros();
     const int plane = out.height * out.width;
-    for (std::size_t i = 0; i < y.size(); ++i) y[i] = (*bias)[i / static_cast<std::size_t>(plane)];
+    for (std::size_t i = 0; bias != nullptr && i < y.size(); ++i)
+      y[i] = (*bias)[i / static_cast<std::size_t>(plane)];
     visit_taps(conv, conv.kernel, [&](std::size_t i, int o, int row, int column, int ky, int kx) {
-      for (int c = 0; c < in.channels; ++c) {
-        const int w = ((o * in.channels + c) * conv.kernel.height + ky) * conv.kernel.width + kx;
-        y[i] += (*weight)[static_cast<std::size_t>(w)] * x()[at(in, c, row, column)];
+      const int inputs_of_group = in.channels / conv.groups, group = o / (out.channels / conv.groups);
+      for (int c = 0; c < inputs_of_group; ++c) {
+        const int w = ((o * inputs_of_group + c) * conv.kernel.height + ky) * conv.kernel.width + kx;
+        y[i] +=
+            (*weight)[static_cast<std::size_t>(w)] * x()[at(in, group * inputs_of_group + c, row, column)];
       }
     });
     return y;
   }
   Doubles operator()(const model::Linear&) const {
-    Doubles y = *bias;
+    Doubles y = bias == nullptr ? zeros() : *bias;
     for (std::size_t o = 0; o < y.size(); ++o) {
       for (std::size_t i = 0; i < x().size(); ++i) y[o] += (*weight)[o * x().size() + i] * x()[i];
     }

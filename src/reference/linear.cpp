@@ -19,7 +19,7 @@ std::vector<float> linear_forward(const LinearShape& shape, int examples, std::s
   std::vector<float> y;
   for (int e = 0; e < examples; ++e) {
     for (int o = 0; o < shape.out_units; ++o) {
-      float sum = bias[static_cast<std::size_t>(o)];
+      float sum = bias.empty() ? 0.0f : bias[static_cast<std::size_t>(o)];
       for (int i = 0; i < shape.in_units; ++i) {
         sum = std::fma(weight[at(o, shape.in_units, i)], x[at(e, shape.in_units, i)], sum);
       }

@@ -1,4 +1,5 @@
-// Naive twins of the linear layer. x [example][in], y and dy [example][out], weight (out, in).
+// Naive twins of the linear layer. x [example][in], y and dy [example][out], weight (out, in), bias (out) or
+// empty: then chains start at +0.
 #pragma once
 #include <span>
 #include <vector>

@@ -17,9 +17,9 @@ namespace lockstep::reference {
 namespace {
 
 arithmetic::ConvolutionShape shape_of(const model::Conv2d& conv, const model::Shape& in) {
-  return {in.channels,         conv.out_channels, in.height,          in.width,
-          conv.kernel.height,  conv.kernel.width, conv.stride.height, conv.stride.width,
-          conv.padding.height, conv.padding.width};
+  return {in.channels,         conv.out_channels,  in.height,          in.width,
+          conv.kernel.height,  conv.kernel.width,  conv.stride.height, conv.stride.width,
+          conv.padding.height, conv.padding.width, conv.groups};
 }
 
 LinearShape shape_of(const model::Linear& linear, const model::Shape& in) {
@@ -73,6 +73,9 @@ struct Place {
         break;
     }
   }
+
+  // None: empty.
+  std::span<const float> biases() const { return bias == nullptr ? std::span<const float>() : *bias; }
 };
 
 // The tensors that a layer takes.
@@ -82,12 +85,12 @@ Tensor give(const model::Conv2d& conv, const Place& place, const Inputs& x) {
   const arithmetic::ConvolutionShape shape = shape_of(conv, place.in);
   const arithmetic::ConvolutionAlgorithms algorithms = algorithms_for(shape, place.rule);
   if (algorithms.winograd()) {
-    return winograd_forward(shape, algorithms.tile, place.examples, *x[0], *place.weight, *place.bias);
+    return winograd_forward(shape, algorithms.tile, place.examples, *x[0], *place.weight, place.biases());
   }
-  return convolution_forward(shape, place.examples, *x[0], *place.weight, *place.bias);
+  return convolution_forward(shape, place.examples, *x[0], *place.weight, place.biases());
 }
 Tensor give(const model::Linear& linear, const Place& place, const Inputs& x) {
-  return linear_forward(shape_of(linear, place.in), place.examples, *x[0], *place.weight, *place.bias);
+  return linear_forward(shape_of(linear, place.in), place.examples, *x[0], *place.weight, place.biases());
 }
 Tensor give(const model::Relu&, const Place&, const Inputs& x) { return relu_forward(*x[0]); }
 Tensor give(const model::AvgPool& pool, const Place& place, const Inputs& x) {
@@ -165,7 +168,7 @@ InputGradients input_gradients(const model::Dropout& drops, const Place& place, 
   return {dropout(dropout_layer(drops, place), *place.draws, back.dy)};
 }
 
-using WeightAndBias = std::array<Tensor, 2>;
+using WeightAndBias = std::array<Tensor, 2>;  // the second is not used where there is no bias
 
 WeightAndBias parameter_gradients(const model::Conv2d& conv, const Place& place, const Back& back) {
   const arithmetic::ConvolutionShape shape = shape_of(conv, place.in);

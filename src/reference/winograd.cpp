@@ -57,10 +57,14 @@ struct Layer {
   ToomCook toom_cook;
   ImageShape in{shape.in_channels, shape.height, shape.width};
   ImageShape out{shape.out_channels, shape.out_height(), shape.out_width()};
-  ImageShape kernels{shape.in_channels, shape.kernel_height, shape.kernel_width};
+  ImageShape kernels{shape.group_in_channels(), shape.kernel_height, shape.kernel_width};
 
   Layer(const arithmetic::ConvolutionShape& whole, int tile)
       : shape(whole), toom_cook(tile, whole.kernel_height) {}
+
+  // The first input channel of the group that output channel o belongs to, and likewise.
+  int first_input_for(int o) const { return o / shape.group_out_channels() * shape.group_in_channels(); }
+  int first_output_for(int c) const { return c / shape.group_in_channels() * shape.group_out_channels(); }
 
   std::size_t frequencies() const { return toom_cook.frequencies(); }
   Plane no_sums() const { return Plane(frequencies(), Line(frequencies())); }
@@ -81,18 +85,20 @@ struct Layer {
     return {in, example, c, corner, frequencies()};
   }
 
-  // In frequencies, (out channel, in channel).
+  // In frequencies, (out channel, in channel of the group).
   Planes weights(std::span<const float> weight) const {
     Planes planes;
     for (int o = 0; o < out.channels; ++o) {
-      for (int c = 0; c < in.channels; ++c) {
+      for (int c = 0; c < kernels.channels; ++c) {
         const Square taps{kernels, o, c, {0, 0}, static_cast<std::size_t>(shape.kernel_height)};
         planes.push_back(toom_cook.in_two_dimensions(&ToomCook::of_weights, taps.cut_from(weight)));
       }
     }
     return planes;
   }
-  std::size_t weight_index(int o, int c) const { return ImageShape{in.channels, 1, 1}.index(o, c, 0, 0); }
+  std::size_t weight_index(int o, int c) const {
+    return ImageShape{kernels.channels, 1, 1}.index(o, c, 0, 0);
+  }
 
   // In frequencies, by input channel.
   Planes inputs(std::span<const float> x, int example, Corner tile) const {
@@ -114,15 +120,18 @@ struct Layer {
     return planes;
   }
 
-  // (out channel, in channel, ky, kx) of the examples of one pack
+  // (out channel, in channel of the group, ky, kx) of the examples of one pack
   std::vector<float> weight_gradient_of_pack(int first, int end, std::span<const float> x,
                                              std::span<const float> dy) const {
     Planes sums(weight_index(out.channels, 0), no_sums());
     for (const Corner tile : tiles()) {
       for (int e = first; e < end; ++e) {
         const Planes pixels = inputs(x, e, tile), gradients = output_gradients(dy, e, tile);
-        for (std::size_t i = 0; i < sums.size(); ++i) {
-          add_product(sums[i], gradients[i / pixels.size()], pixels[i % pixels.size()]);
+        for (int o = 0; o < out.channels; ++o) {
+          for (int c = 0; c < kernels.channels; ++c) {
+            add_product(sums[weight_index(o, c)], gradients[static_cast<std::size_t>(o)],
+                        pixels[static_cast<std::size_t>(first_input_for(o) + c)]);
+          }
         }
       }
     }
@@ -149,12 +158,14 @@ std::vector<float> winograd_forward(const arithmetic::ConvolutionShape& shape, i
       const Planes inputs = layer.inputs(x, e, corner);
       for (int o = 0; o < shape.out_channels; ++o) {
         Plane sums = layer.no_sums();
-        for (int c = 0; c < shape.in_channels; ++c) {
-          add_product(sums, weights[layer.weight_index(o, c)], inputs[static_cast<std::size_t>(c)]);
+        const int first = layer.first_input_for(o);
+        for (int c = 0; c < shape.group_in_channels(); ++c) {
+          add_product(sums, weights[layer.weight_index(o, c)], inputs[static_cast<std::size_t>(first + c)]);
         }
         const Plane outputs = layer.toom_cook.in_two_dimensions(&ToomCook::output, sums);
         const auto finish = [&](std::size_t i, std::size_t j, std::size_t at) {
-          y[at] = (outputs[i][j] + bias[static_cast<std::size_t>(o)]) + 0.0f;
+          const float sum = outputs[i][j];
+          y[at] = (bias.empty() ? sum : sum + bias[static_cast<std::size_t>(o)]) + 0.0f;
         };
         layer.outputs_of(corner, e, o).visit_inside(finish);
       }
@@ -173,8 +184,9 @@ std::vector<float> winograd_input_gradient(const arithmetic::ConvolutionShape& s
       const Planes gradients = layer.output_gradients(dy, e, corner);
       for (int c = 0; c < shape.in_channels; ++c) {
         Plane sums = layer.no_sums();
-        for (int o = 0; o < shape.out_channels; ++o) {
-          add_product(sums, weights[layer.weight_index(o, c)], gradients[static_cast<std::size_t>(o)]);
+        const int first = layer.first_output_for(c), of_group = c % shape.group_in_channels();
+        for (int o = first; o < first + shape.group_out_channels(); ++o) {
+          add_product(sums, weights[layer.weight_index(o, of_group)], gradients[static_cast<std::size_t>(o)]);
         }
         const Plane pixels = layer.toom_cook.in_two_dimensions(&ToomCook::input_gradient, sums);
         const auto add = [&](std::size_t i, std::size_t j, std::size_t at) {

@@ -31,16 +31,19 @@ DrawnModel build(const Case& drawn) {
   DrawnModel model({c.channels, c.height, c.width},
                    c.fast != 0 ? arithmetic::ConvolutionRule::fast : arithmetic::ConvolutionRule::direct);
   for (const Block& block : c.blocks) model.add(block);
-  model.linear(c.classes);
+  model.linear({c.classes});
   return model;
 }
 
 struct LayerText {
   std::string operator()(const model::Conv2d& l) const {
-    return fmt::format("conv {} of {}x{} stride {} padding {}", l.out_channels, l.kernel.height,
-                       l.kernel.width, l.stride.height, l.padding.height);
+    return fmt::format("conv {} of {}x{} stride {} padding {}{}{}", l.out_channels, l.kernel.height,
+                       l.kernel.width, l.stride.height, l.padding.height,
+                       l.groups == 1 ? "" : fmt::format(" in {} groups", l.groups), bias(l));
   }
-  std::string operator()(const model::Linear& l) const { return fmt::format("linear {}", l.out_units); }
+  std::string operator()(const model::Linear& l) const {
+    return fmt::format("linear {}{}", l.out_units, bias(l));
+  }
   std::string operator()(const model::Relu&) const { return "relu"; }
   std::string operator()(const model::AvgPool& l) const { return "average" + pool(l); }
   std::string operator()(const model::MaxPool& l) const { return "maximum" + pool(l); }
@@ -49,6 +52,7 @@ struct LayerText {
   std::string operator()(const model::Add&) const { return "add"; }
   std::string operator()(const model::Dropout& l) const { return fmt::format("dropout {}", l.p); }
 
+  static std::string_view bias(const auto& l) { return l.bias ? "" : " without bias"; }
   template <class Pool>
   static std::string pool(const Pool& l) {
     return fmt::format(" pool {}x{} stride {} padding {}", l.window.height, l.window.width, l.stride.height,

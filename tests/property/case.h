@@ -19,6 +19,9 @@ struct Block {
   int convolution = 0;  // 0: linear
   int wide = 0;         // 128 units more for a linear one: sums for several buckets of an exchange
   int channels = 1, kernel_height = 1, kernel_width = 1, stride = 1, padding = 0;
+  int no_bias = 0;
+  int groups = 0;  // counts through the divisors of the input channels, but for 1; 0: one group
+  static constexpr int kWideGroups = 5;  // square groups have enough channels for fast convolution
   int square = 0;  // of stride 1, 3x3 or 5x5, at least 16 channels: what fast convolution takes
   int relu = 0;
   int dropout = 0;  // behind the layer and its relu: 0 for none, then one that drops of ten 0, 1, 5 or 9

@@ -47,12 +47,22 @@ bool any_algorithm(const Case& c, Test test) {
     if (conv == nullptr) continue;
     const model::Shape& in = shapes[static_cast<std::size_t>(inputs[i].front())];
     const arithmetic::ConvolutionShape shape{
-        in.channels,          conv->out_channels, in.height,           in.width,
-        conv->kernel.height,  conv->kernel.width, conv->stride.height, conv->stride.width,
-        conv->padding.height, conv->padding.width};
-    if (test(arithmetic::algorithms_for(shape, model.convolution))) return true;
+        in.channels,          conv->out_channels,  in.height,           in.width,
+        conv->kernel.height,  conv->kernel.width,  conv->stride.height, conv->stride.width,
+        conv->padding.height, conv->padding.width, conv->groups};
+    if (test(arithmetic::algorithms_for(shape, model.convolution), *conv)) return true;
   }
   return false;
+}
+
+// A group for each of several input channels.
+bool any_depthwise(const Case& c) {
+  const model::Model model = model_of(c);
+  return std::ranges::any_of(model::parameters_of(model), [&](const model::Parameter& parameter) {
+    const auto* const conv =
+        std::get_if<model::Conv2d>(&model.layers[static_cast<std::size_t>(parameter.layer)].kind);
+    return conv != nullptr && conv->groups > 1 && parameter.shape.size() > 1 && parameter.shape[1] == 1;
+  });
 }
 
 // Of the value with most.
@@ -81,6 +91,8 @@ using arithmetic::WeightGradientAlgorithm;
 
 bool pads(const model::Conv2d& conv) { return conv.padding.height > 0; }
 bool strides(const model::Conv2d& conv) { return conv.stride.height > 1; }
+bool unbiased(const auto& layer) { return !layer.bias; }
+bool has_groups(const model::Conv2d& conv) { return conv.groups > 1; }
 bool always(const auto&) { return true; }
 
 bool any(const Case&, const Outcome&) { return true; }
@@ -123,24 +135,47 @@ Census::Census(const std::vector<std::string>& gpu_kinds)
           {"not fused", [](const Case& c, const Outcome&) { return c.unfused != 0; }},
           {"padding", [](const Case& c, const Outcome&) { return any_layer<model::Conv2d>(c, pads); }},
           {"stride", [](const Case& c, const Outcome&) { return any_layer<model::Conv2d>(c, strides); }},
+          {"a convolution without bias",
+           [](const Case& c, const Outcome&) {
+             return any_layer<model::Conv2d>(c, unbiased<model::Conv2d>);
+           }},
+          {"a linear layer without bias",
+           [](const Case& c, const Outcome&) {
+             return any_layer<model::Linear>(c, unbiased<model::Linear>);
+           }},
+          {"groups", [](const Case& c, const Outcome&) { return any_layer<model::Conv2d>(c, has_groups); }},
+          {"groups of fast convolution",
+           [](const Case& c, const Outcome&) {
+             return any_algorithm(c, [](const ConvolutionAlgorithms& a, const model::Conv2d& conv) {
+               return a.winograd() && has_groups(conv);
+             });
+           }},
+          {"groups of weight gradient B",
+           [](const Case& c, const Outcome&) {
+             return any_algorithm(c, [](const ConvolutionAlgorithms& a, const model::Conv2d& conv) {
+               return a.weight_gradient == WeightGradientAlgorithm::per_row && has_groups(conv);
+             });
+           }},
+          {"a depthwise convolution", [](const Case& c, const Outcome&) { return any_depthwise(c); }},
           {"a value with several readers", [](const Case& c, const Outcome&) { return most_readers(c) > 1; }},
           {"a value with over two readers",
            [](const Case& c, const Outcome&) { return most_readers(c) > 2; }},
           {"weight gradient A",
            [](const Case& c, const Outcome&) {
-             return any_algorithm(c, [](const ConvolutionAlgorithms& a) {
+             return any_algorithm(c, [](const ConvolutionAlgorithms& a, const model::Conv2d&) {
                return a.weight_gradient == WeightGradientAlgorithm::per_lane;
              });
            }},
           {"weight gradient B",
            [](const Case& c, const Outcome&) {
-             return any_algorithm(c, [](const ConvolutionAlgorithms& a) {
+             return any_algorithm(c, [](const ConvolutionAlgorithms& a, const model::Conv2d&) {
                return a.weight_gradient == WeightGradientAlgorithm::per_row;
              });
            }},
           {"fast convolution",
            [](const Case& c, const Outcome&) {
-             return any_algorithm(c, [](const ConvolutionAlgorithms& a) { return a.winograd(); });
+             return any_algorithm(
+                 c, [](const ConvolutionAlgorithms& a, const model::Conv2d&) { return a.winograd(); });
            }},
           {"denormal numbers", [](const Case&, const Outcome& o) { return o.denormal; }},
           {"negative zeros", [](const Case&, const Outcome& o) { return o.negative_zero; }},

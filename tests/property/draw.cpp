@@ -26,7 +26,8 @@ rc::Gen<Block> block() {
   return rc::gen::build<Block>(
       set(&Block::convolution, from(0, 2)), set(&Block::wide, from(0, 1)), set(&Block::channels, channels()),
       set(&Block::kernel_height, from(1, 5)), set(&Block::kernel_width, from(1, 5)),
-      set(&Block::stride, from(1, 2)), set(&Block::padding, from(0, 2)), set(&Block::square, from(0, 1)),
+      set(&Block::stride, from(1, 2)), set(&Block::padding, from(0, 2)), set(&Block::no_bias, from(0, 1)),
+      set(&Block::groups, seldom(3, from(1, Block::kWideGroups))), set(&Block::square, from(0, 1)),
       set(&Block::relu, from(0, 1)), set(&Block::dropout, seldom(3, from(1, 4))),
       set(&Block::pool, from(0, 3)), set(&Block::window, from(1, 3)), set(&Block::pool_stride, from(1, 2)),
       set(&Block::pool_padding, from(0, 1)), set(&Block::skip, from(0, 3)), set(&Block::older, from(0, 9)),

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "base/divide.h"
+
 namespace lockstep::property {
 namespace {
 
@@ -14,6 +16,19 @@ Block squared(Block b) {
   b.channels = std::max(b.channels, 16);
   b.stride = 1;
   return b;
+}
+
+// One of the numbers of groups that divide the channels. What fast convolution takes has 16 channels a group,
+// if the input has enough.
+int groups_of(const Block& b, int in_channels) {
+  if (b.groups == 0) return 1;
+  std::vector<int> divisors;
+  for (int groups = 2; groups <= in_channels; ++groups) {
+    const bool fits = b.square == 0 || in_channels < 32 || in_channels / groups >= 16;
+    if (in_channels % groups == 0 && fits) divisors.push_back(groups);
+  }
+  if (divisors.empty()) return 1;
+  return divisors[static_cast<std::size_t>(b.groups - 1) % divisors.size()];
 }
 
 }  // namespace
@@ -33,17 +48,19 @@ void DrawnModel::add(const Block& drawn) {
     layer("flatten", model::Flatten{});
     flattened_ = true;
   }
+  if (block.square != 0 && block.groups == Block::kWideGroups && !flattened_ && last_.shape.channels < 32)
+    convolution({.channels = 32});
   const Value start = last_;
   multiply(block);
   skip(block, start);
   if (block.pool != 0 && !flattened_) pool(block);
 }
 
-void DrawnModel::linear(int units) {
+void DrawnModel::linear(const model::Linear& kind) {
   if (!flattened_) layer("flatten", model::Flatten{});
   flattened_ = true;
-  multiplications_ += static_cast<std::int64_t>(last_.shape.elements()) * units;
-  layer("linear", model::Linear{units});
+  multiplications_ += static_cast<std::int64_t>(last_.shape.elements()) * kind.out_units;
+  layer("linear", kind);
 }
 
 void DrawnModel::layer(const char* kind, const model::LayerKind& layer, const std::vector<Value>& inputs) {
@@ -62,7 +79,7 @@ void DrawnModel::layer(const char* kind, const model::LayerKind& layer, const st
 
 void DrawnModel::multiply(const Block& block) {
   if (flattened_) {
-    linear(block.channels + (block.wide != 0 ? 128 : 0));
+    linear({.out_units = block.channels + (block.wide != 0 ? 128 : 0), .bias = block.no_bias == 0});
   } else {
     convolution(block);
   }
@@ -76,9 +93,17 @@ void DrawnModel::convolution(const Block& b) {
   const model::Shape in = last_.shape;
   const model::Extent kernel{std::min(b.kernel_height, in.height + 2 * b.padding),
                              std::min(b.kernel_width, in.width + 2 * b.padding)};
-  layer("conv", model::Conv2d{b.channels, kernel, {b.stride, b.stride}, {b.padding, b.padding}});
-  multiplications_ +=
-      static_cast<std::int64_t>(last_.shape.elements()) * in.channels * kernel.height * kernel.width;
+  const int groups = groups_of(b, in.channels);
+  const int channels =
+      round_up(std::max(b.channels, b.square != 0 && in.channels >= 32 ? 16 * groups : 1), groups);
+  layer("conv", model::Conv2d{.out_channels = channels,
+                              .kernel = kernel,
+                              .stride = {b.stride, b.stride},
+                              .padding = {b.padding, b.padding},
+                              .groups = groups,
+                              .bias = b.no_bias == 0});
+  multiplications_ += static_cast<std::int64_t>(last_.shape.elements()) * (in.channels / groups) *
+                      kernel.height * kernel.width;
 }
 
 void DrawnModel::pool(const Block& b) {
@@ -126,7 +151,7 @@ void DrawnModel::skip(const Block& block, const Value& start) {
 void DrawnModel::residual(const Block& block) {
   const int channels = last_.shape.channels;
   if (flattened_) {
-    linear(channels);
+    linear({.out_units = channels, .bias = block.no_bias == 0});
   } else {
     Block same = block;
     same.padding = std::max(1, block.padding);

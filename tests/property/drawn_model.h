@@ -14,7 +14,7 @@ class DrawnModel {
   DrawnModel(const model::Shape& input, arithmetic::ConvolutionRule rule);
 
   void add(const Block& block);
-  void linear(int units);
+  void linear(const model::Linear& kind);
 
   const model::Model& model() const { return model_; }
   std::int64_t multiplications() const { return multiplications_; }  // of one example forward

@@ -21,7 +21,9 @@ class BufferStep : public Step {
     if (arena_.kept(id)) return reinterpret_cast<std::uint8_t*>(arena_.kept_pack(id, work.first_kept + pack));
     return arena_.bytes(id, work.workspace, pack % arena_.slots(id));
   }
+  // Of a sum that the instruction may do without.
   JoinTarget join(std::size_t output, const Work& work, int pack) const {
+    if (output >= outputs_.size()) return {};
     return arena_.join_target(outputs_[output], work.thread, work.schedule[static_cast<std::size_t>(pack)]);
   }
 

@@ -81,15 +81,18 @@ TEST(GpuGradient, PreparedWeightsStandTileByTile) {
     const int outputs = 7, inputs = 4, taps = 6;
     const int inner = backward != 0 ? inputs : outputs, outer = backward != 0 ? outputs : inputs;
     const int row = over_rounded_up(inner, TILE_O) * TILE_O;
-    std::vector<float> weights, out(size(outer * taps * row), -7.0f);
-    for (int i = 0; i < outputs * inputs * taps; ++i) weights.push_back(static_cast<float>(i + 1));
+    const int groups = 3, of_group = outputs * inputs * taps;
+    std::vector<float> weights, out(size(groups * outer * taps * row), -7.0f);
+    for (int i = 0; i < groups * of_group; ++i) weights.push_back(static_cast<float>(i + 1));
     run_items(out.size() + kBeyond, [&](HostKernels& k) {
-      k.prepare(weights.data(), out.data(), outputs, inputs, taps, backward);
+      k.prepare(weights.data(), out.data(), outputs, inputs, taps, groups, backward);
     });
-    for (int i = 0; i < outer * taps * row; ++i) {
-      const int within = i % row, tap = i / row % taps, line = i / row / taps;
+    for (int i = 0; i < groups * outer * taps * row; ++i) {
+      const int within = i % row, tap = i / row % taps, line = i / row / taps % outer;
+      const int group = i / row / taps / outer;
       const int o = backward != 0 ? line : within, c = backward != 0 ? within : line;
-      const float expected = within < inner ? static_cast<float>((o * inputs + c) * taps + tap + 1) : 0.0f;
+      const float expected =
+          within < inner ? static_cast<float>(group * of_group + (o * inputs + c) * taps + tap + 1) : 0.0f;
       EXPECT_THAT(out[size(i)], SameBits(expected)) << i;
     }
   }

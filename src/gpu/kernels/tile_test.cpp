@@ -27,28 +27,29 @@ struct Layer {
   int taps() const { return shape.kernel_height * shape.kernel_width; }
   std::size_t inputs() const { return size(shape.in_channels * shape.height * shape.width); }
   std::size_t outputs() const { return size(shape.out_channels * shape.out_height() * shape.out_width()); }
-  std::size_t weights() const { return size(shape.out_channels * shape.in_channels * taps()); }
+  std::size_t weights() const { return size(shape.out_channels * shape.group_in_channels() * taps()); }
 
+  // Of a group.
   HostKernels::WindowShape window() const {
-    return {shape.in_channels,   shape.height,       shape.width,          shape.out_channels,
-            shape.out_height(),  shape.out_width(),  shape.kernel_height,  shape.kernel_width,
-            shape.stride_height, shape.stride_width, shape.padding_height, shape.padding_width,
+    return {shape.group_in_channels(), shape.height,       shape.width,          shape.group_out_channels(),
+            shape.out_height(),        shape.out_width(),  shape.kernel_height,  shape.kernel_width,
+            shape.stride_height,       shape.stride_width, shape.padding_height, shape.padding_width,
             packs_of(examples)};
   }
 
   std::vector<float> prepared(std::span<const float> weight, bool backward) const {
-    const int outer = backward ? shape.out_channels : shape.in_channels;
-    const int inner = backward ? shape.in_channels : shape.out_channels;
-    std::vector<float> out(size(outer * taps() * rounded_up(inner, TILE_O)));
+    const int inputs = shape.group_in_channels(), outputs = shape.group_out_channels();
+    const int outer = backward ? outputs : inputs, inner = backward ? inputs : outputs;
+    std::vector<float> out(size(shape.groups * outer * taps() * rounded_up(inner, TILE_O)));
     run_items(out.size() + 3, [&](HostKernels& k) {
-      k.prepare(weight.data(), out.data(), shape.out_channels, shape.in_channels, taps(), backward ? 1 : 0);
+      k.prepare(weight.data(), out.data(), outputs, inputs, taps(), shape.groups, backward ? 1 : 0);
     });
     return out;
   }
 
   std::size_t items(int tile_packs, int positions, int channels) const {
-    return size(rounded_up(packs_of(examples), tile_packs) / tile_packs * positions *
-                (rounded_up(channels, TILE_O) / TILE_O));
+    return size(rounded_up(packs_of(examples), tile_packs) / tile_packs * positions * shape.groups *
+                (rounded_up(channels / shape.groups, TILE_O) / TILE_O));
   }
 };
 
@@ -65,6 +66,11 @@ Layer random_layer(std::mt19937& random) {
   const bool wide = draw(random, 0, 3) == 0;
   s.in_channels = draw(random, 1, wide ? 65 : 7);
   s.out_channels = draw(random, 1, wide ? 5 : 20);
+  if (draw(random, 0, 2) == 0) {
+    s.groups = draw(random, 2, 4);
+    s.in_channels = rounded_up(s.in_channels, s.groups);
+    s.out_channels = rounded_up(s.out_channels, s.groups);
+  }
   return {s, draw(random, 1, 75)};
 }
 
@@ -74,10 +80,10 @@ constexpr std::size_t kBeyond = 5;
 struct Tiled {
   int packs;
   void (HostKernels::*convolve)(const float*, const float*, const float*, float*, HostKernels::WindowShape,
-                                int);
+                                int, int, int);
   void (HostKernels::*convolve_pool)(const float*, const float*, const float*, float*, HostKernels::Byte*,
-                                     HostKernels::WindowShape);
-  void (HostKernels::*convolve_back)(const float*, const float*, float*, HostKernels::WindowShape);
+                                     HostKernels::WindowShape, int, int);
+  void (HostKernels::*convolve_back)(const float*, const float*, float*, HostKernels::WindowShape, int);
   void (HostKernels::*multiply)(const float*, const float*, float*, HostKernels::ProductShape);
 };
 
@@ -88,13 +94,15 @@ struct Tiled {
   }
 const Tiled kTiled[] = {LOCKSTEP_TILED(1), LOCKSTEP_TILED(2)};
 
+// An empty bias: the layer has none.
 std::vector<float> convolved(const Layer& layer, const Tiled& tiled, std::span<const float> x,
                              std::span<const float> weight, std::span<const float> bias, int relu) {
   const std::vector<float> packs = packed(x, layer.examples), prepared = layer.prepared(weight, false);
   std::vector<float> y(layer.outputs() * size(packs_of(layer.examples)) * arithmetic::kPack, -7.0f);
   const int positions = layer.shape.out_height() * layer.shape.out_width();
   run_items(layer.items(tiled.packs, positions, layer.shape.out_channels) + kBeyond, [&](HostKernels& k) {
-    (k.*tiled.convolve)(packs.data(), prepared.data(), bias.data(), y.data(), layer.window(), relu);
+    (k.*tiled.convolve)(packs.data(), prepared.data(), bias.data(), y.data(), layer.window(),
+                        layer.shape.groups, bias.empty() ? 0 : 1, relu);
   });
   return unpacked(y, layer.examples);
 }
@@ -107,9 +115,11 @@ TEST(GpuTile, ConvolutionsGiveTheTwinsBits) {
     const auto weight = random_floats(layer.weights(), random);
     const auto bias = random_floats(size(layer.shape.out_channels), random);
     const auto expected = convolution_forward(layer.shape, layer.examples, x, weight, bias);
+    const auto without_bias = convolution_forward(layer.shape, layer.examples, x, weight, {});
     for (const Tiled& tiled : kTiled) {
       ASSERT_EQ(bits_of(convolved(layer, tiled, x, weight, bias, 0)), bits_of(expected)) << i;
       ASSERT_EQ(bits_of(convolved(layer, tiled, x, weight, bias, 1)), bits_of(relu_forward(expected))) << i;
+      ASSERT_EQ(bits_of(convolved(layer, tiled, x, weight, {}, 0)), bits_of(without_bias)) << i;
     }
   }
 }
@@ -151,7 +161,8 @@ TEST(GpuTile, ThePoolFollowsInRegisters) {
     const int height = layer.shape.out_height(), width = layer.shape.out_width();
     const auto x = random_floats(layer.inputs() * size(layer.examples), random);
     const auto weight = random_floats(layer.weights(), random);
-    const auto bias = random_floats(size(layer.shape.out_channels), random);
+    const bool biased = i % 3 != 0;
+    const auto bias = random_floats(biased ? size(layer.shape.out_channels) : 0, random);
     const auto kept = relu_forward(convolution_forward(layer.shape, layer.examples, x, weight, bias));
     const PoolShape pool{layer.shape.out_channels, height, width, 2, 2, 2, 2};
     const auto expected = average_pool_forward(pool, layer.examples, kept);
@@ -163,7 +174,7 @@ TEST(GpuTile, ThePoolFollowsInRegisters) {
       run_items(layer.items(tiled.packs, height * width / 4, layer.shape.out_channels) + kBeyond,
                 [&](HostKernels& k) {
                   (k.*tiled.convolve_pool)(packs.data(), prepared.data(), bias.data(), y.data(), mask.data(),
-                                           layer.window());
+                                           layer.window(), layer.shape.groups, biased ? 1 : 0);
                 });
       ASSERT_EQ(bits_of(unpacked(y, layer.examples)), bits_of(expected)) << i;
       for (std::size_t e = 0; e < mask.size(); ++e) {
@@ -194,7 +205,8 @@ TEST(GpuTile, InputGradientsGiveTheTwinsBits) {
       run_items(
           layer.items(tiled.packs, layer.shape.height * layer.shape.width, layer.shape.in_channels) + kBeyond,
           [&](HostKernels& k) {
-            (k.*tiled.convolve_back)(packs.data(), prepared.data(), dx.data(), layer.window());
+            (k.*tiled.convolve_back)(packs.data(), prepared.data(), dx.data(), layer.window(),
+                                     layer.shape.groups);
           });
       ASSERT_EQ(bits_of(unpacked(dx, layer.examples)), bits_of(expected)) << i;
     }

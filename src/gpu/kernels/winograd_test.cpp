@@ -97,7 +97,7 @@ struct Layer {
     const int rows = backward ? shape.out_channels : shape.in_channels, padded = padded_of(columns);
     Numbers out(product({plane(), rows, padded}), kUnset);
     run_elements(product({rows, padded}) + kOverhang, [&](HostKernels& k) {
-      (k.*transforms().weights)(w.data(), out.data(), shape.out_channels, shape.in_channels, kernel(),
+      (k.*transforms().weights)(w.data(), out.data(), shape.out_channels, shape.in_channels, kernel(), 1,
                                 backward ? 1 : 0);
     });
     for (int i = 0; i < plane() * rows; ++i) {
@@ -160,7 +160,7 @@ Outputs forward(const Layer& layer, int epilogue, const Numbers& x, const Number
   Outputs outputs{Numbers(values, kUnset), std::vector<std::uint8_t>(epilogue == 2 ? values : 0, 0xff)};
   run_items(product({layer.packs(), s.out_channels, layer.tile_count()}) + kOverhang, [&](HostKernels& k) {
     (k.*layer.transforms().output)(m.data(), bias.data(), outputs.y.data(), outputs.mask.data(),
-                                   layer.tiles(), layer.tile, epilogue);
+                                   layer.tiles(), layer.tile, 1, bias.empty() ? 0 : 1, epilogue);
   });
   return outputs;
 }
@@ -244,6 +244,8 @@ void expect_twins(const Layer& layer, std::mt19937& engine, float first_bias) {
   const Numbers y = reference::winograd_forward(s, layer.tile, layer.examples, x, w, bias);
   const Numbers relu = reference::relu_forward(y);
   EXPECT_EQ(plain_bits(forward(layer, 0, x, w, bias).y), bits_of(y));
+  EXPECT_EQ(plain_bits(forward(layer, 0, x, w, {}).y),
+            bits_of(reference::winograd_forward(s, layer.tile, layer.examples, x, w, {})));
   EXPECT_EQ(plain_bits(forward(layer, 1, x, w, bias).y), bits_of(relu));
   if (s.out_height() > 1 && s.out_width() > 1) {
     const reference::PoolShape pool{s.out_channels, s.out_height(), s.out_width(), 2, 2, 2, 2};
@@ -306,7 +308,7 @@ TEST(WinogradKernels, FinishedZerosArePositive) {
   Numbers y(product({packs, channels, 4, LANES}), kUnset);
   const HostKernels::TileShape one_tile{1, 4, 4, channels, 2, 2, 0, 1, 1, packs};
   run_items(product({packs, channels}), [&](HostKernels& k) {
-    k.winograd_output_4(m.data(), bias.data(), y.data(), nullptr, one_tile, 2, 0);
+    k.winograd_output_4(m.data(), bias.data(), y.data(), nullptr, one_tile, 2, 1, 1, 0);
   });
   EXPECT_EQ(bits_of(y), bits_of(Numbers(y.size())));
 }

@@ -53,8 +53,14 @@ struct PackLaunches {
   const Memory* in(std::size_t i) const { return context.memory.at(instruction.inputs[i]); }
   const Memory* out(std::size_t i) const { return context.memory.at(instruction.outputs[i]); }
   const Memory* sums(std::size_t i) const { return context.memory.pack_sums(instruction.outputs[i]); }
+  bool has_bias() const { return instruction.inputs.size() > 2; }
+  // Of a forward pass. Without a bias: memory that kernels are told not to read.
+  const Memory* bias() const { return in(has_bias() ? 2 : 1); }
   const Memory* scratch(Scratch use) const { return context.memory.scratch(use); }
   int packs() const { return group.packs; }
+  // Groups of channels in all packs. Where weights do not matter, a group is to kernels what a pack is: its
+  // channels lie one behind the other, and so do the groups.
+  int pack_groups(const program::Convolution& whole) const { return packs() * whole.groups; }
   // Floats of the first output, in all packs.
   std::size_t output_floats() const;
 

@@ -20,15 +20,18 @@ OuterShape outer_shape(const Convolution& c, const Tiling& t, int packs) {
           packs * t.frequencies()};
 }
 
+// Nothing for a layer without a bias.
 void bias_gradient(const PackLaunches& launches, const Convolution& c, const Memory* dy) {
+  if (launches.instruction.outputs.size() < 2) return;
   const int packs = launches.packs();
   launches.context.items("bias_gradient",
                          {dy, launches.sums(1), c.output.channels, positions(c.output), packs},
                          product({packs, c.output.channels}));
 }
 
-void lane_chains(const PackLaunches& launches, const Convolution& c, const Memory* dy) {
-  const int packs = launches.packs();
+void lane_chains(const PackLaunches& launches, const Convolution& whole, const Memory* dy) {
+  const Convolution c = whole.of_group();
+  const int packs = launches.pack_groups(whole);
   const Style& style = launches.context.style;
   launches.context.items("lane_chain", {launches.in(0), dy, launches.sums(0), window_shape(c, packs)},
                          product({packs, divide_up(c.output.channels, style.lane_outputs),
@@ -49,13 +52,14 @@ void outer_products(const PackLaunches& launches, const Memory* x, const Memory*
                          divide_up(shape.out_channels, context.style.outer_outputs), blocks}));
 }
 
-void fast_weight_gradient(const PackLaunches& launches, const Convolution& c) {
+void fast_weight_gradient(const PackLaunches& launches, const Convolution& whole) {
   const LaunchContext& context = launches.context;
+  const Convolution c = whole.of_group();
   const Tiling t(c);
-  const int packs = launches.packs();
+  const int packs = launches.pack_groups(whole);
   const Memory* const products = launches.scratch(kProducts);
-  transform_input(launches, c, launches.in(0));
-  transform_gradient(launches, c, launches.in(1));
+  transform_input(launches, whole, launches.in(0));
+  transform_gradient(launches, whole, launches.in(1));
   outer_products(launches, launches.scratch(kFirst), launches.scratch(kSecond), products,
                  outer_shape(c, t, packs));
   context.elements(of_side("winograd_back", t),
@@ -72,7 +76,7 @@ void PackLaunches::operator()(const program::WeightGradient& gradient) const {
       lane_chains(*this, c, in(1));
       break;
     case WeightGradientAlgorithm::per_row:
-      outer_products(*this, in(0), in(1), sums(0), outer_shape(c, packs()));
+      outer_products(*this, in(0), in(1), sums(0), outer_shape(c.of_group(), pack_groups(c)));
       break;
     case WeightGradientAlgorithm::winograd:
       fast_weight_gradient(*this, c);

@@ -1,4 +1,4 @@
-// Convolution over an image, with a bias for each output channel.
+// Convolution over an image, usually with a bias for each output channel.
 #pragma once
 #include "model/layer_inputs.h"
 #include "model/parameter.h"
@@ -11,6 +11,8 @@ struct Conv2d {
   Extent kernel;
   Extent stride{1, 1};
   Extent padding{0, 0};  // zeros, the same on both sides
+  int groups = 1;        // outputs of a group take the input channels of the same group
+  bool bias = true;
   std::optional<InitialValues> initial_weight = {}, initial_bias = {};
 
   Shape output(const LayerInputs& in) const;

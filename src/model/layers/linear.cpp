@@ -15,8 +15,9 @@ Shape Linear::output(const LayerInputs& in) const {
 
 std::vector<ParameterSpec> Linear::parameters(const Shape& in) const {
   const Fans fans{in.channels, out_units};
-  return {{ParameterRole::weight, {out_units, in.channels}, fans, initial_weight},
-          {ParameterRole::bias, {out_units}, fans, initial_bias}};
+  std::vector<ParameterSpec> specs{{ParameterRole::weight, {out_units, in.channels}, fans, initial_weight}};
+  if (bias) specs.push_back({ParameterRole::bias, {out_units}, fans, initial_bias});
+  return specs;
 }
 
 }  // namespace lockstep::model

@@ -1,4 +1,4 @@
-// Every output unit from every input unit, with a bias.
+// Every output unit from every input unit, usually with a bias for each output unit.
 #pragma once
 #include "model/layer_inputs.h"
 #include "model/parameter.h"
@@ -8,6 +8,7 @@ namespace lockstep::model {
 struct Linear {
   static constexpr int kInputs = 1;
   int out_units = 0;
+  bool bias = true;
   std::optional<InitialValues> initial_weight = {}, initial_bias = {};
 
   Shape output(const LayerInputs& in) const;

@@ -68,14 +68,14 @@ void ConvolutionNode::forward(Builder& builder, const Node& node) const {
   const BufferId weights =
       prepare(builder, *this, winograd ? Prepare::Use::frequencies : Prepare::Use::forward);
   builder.keep(node, "weights", weights);
-  builder.emit({Forward{convolution, epilogue},
-                node.name,
-                {builder.input(node), weights, builder.parameter(bias)},
-                outputs});
+  std::vector<BufferId> inputs{builder.input(node), weights};
+  if (bias >= 0) inputs.push_back(builder.parameter(bias));
+  builder.emit({Forward{convolution, epilogue}, node.name, inputs, outputs});
 }
 
 void ConvolutionNode::backward(Builder& builder, const Node& node) const {
-  const std::vector<BufferId> sums{builder.sum_of(weight), builder.sum_of(bias)};
+  std::vector<BufferId> sums{builder.sum_of(weight)};
+  if (bias >= 0) sums.push_back(builder.sum_of(bias));
   const bool wants_input_gradient = builder.wants_gradient(node.inputs[0]);
   if (epilogue == Epilogue::relu_average_pool && !wants_input_gradient &&
       convolution.algorithms.weight_gradient == arithmetic::WeightGradientAlgorithm::per_lane) {

@@ -13,7 +13,7 @@ struct ConvolutionNode {
   static constexpr bool kElementwise = false;  // an output element takes one element of each input
   static constexpr bool kJoined = true;        // a node behind it may become a part of it
   Convolution convolution;
-  int weight = -1, bias = -1;  // indices in model::parameters_of
+  int weight = -1, bias = -1;  // indices in model::parameters_of; bias -1: it has none
   Epilogue epilogue = Epilogue::none;
   Pool pool{};  // of relu_average_pool
 
