@@ -10,6 +10,7 @@
 #include "gpu/bare_driver_for_test.h"
 #include "gpu/gpu_executable.h"
 #include "gpu/launch_plan.h"
+#include "gpu/memory_sizes.h"
 #include "gpu/norm_step_for_test.h"
 #include "model/zoo.h"
 #include "program/checked_for_test.h"
@@ -93,13 +94,13 @@ TEST(GpuMemory, SegmentsThatShareActivationsTakeAllPacksAtOnce) {
   const program::Program program = NormStep({{3, 2, 3}, 256, 2, false}).program();
   BareDriver driver;
   const device::LoadOptions options{.most_packs = 16, .of_free_memory = 1};
-  const MemorySizes sizes = GpuExecutable::sizes_of(program, options, driver);
+  const MemorySizes sizes = memory_sizes(program, options, driver);
   EXPECT_EQ(sizes.group, 16);
   driver.bare_facts.memory = GpuMemory::plan_of(program, sizes).peak();
-  EXPECT_EQ(GpuExecutable::sizes_of(program, options, driver).group, 16);
+  EXPECT_EQ(memory_sizes(program, options, driver).group, 16);
   { const GpuExecutable fits(program, options, driver); }
   --driver.bare_facts.memory;
-  EXPECT_EQ(GpuExecutable::sizes_of(program, options, driver).group, 16);
+  EXPECT_EQ(memory_sizes(program, options, driver).group, 16);
   const std::string said =
       refusal_of(Fault::device, [&] { const GpuExecutable executable(program, options, driver); });
   EXPECT_NE(said.find(" memory free, the training needs "), std::string::npos) << said;

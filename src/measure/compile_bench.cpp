@@ -8,6 +8,7 @@
 #include "measure/turns.h"
 #include "program/compile.h"
 #include "program/data_parallel.h"
+#include "program/looks.h"
 #include "program/order.h"
 
 namespace lockstep::measure {

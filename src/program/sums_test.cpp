@@ -10,6 +10,7 @@
 #include "model/zoo.h"
 #include "program/checked_for_test.h"
 #include "program/compile.h"
+#include "program/looks.h"
 #include "program/simulation.h"
 
 namespace lockstep::program {
