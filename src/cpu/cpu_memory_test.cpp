@@ -59,7 +59,8 @@ TEST(CpuMemory, AnEvaluationHasNoCopyOfTheParameters) {
       program::checked_data_parallel(program::compile_evaluation(model), {}, 16)[0];
   const auto device = make_cpu_device({.threads = 1});
   const auto training = device->load(step, {});
-  const device::LoadOptions beside{.parameters_of = training.get()};
+  // In layer order an executable has workspaces of its own, not those that the training has, too.
+  const device::LoadOptions beside{.order = device::Order::layer, .parameters_of = training.get()};
   const auto executable = device->load(evaluation, beside);
   const program::MemoryPlan plan = device->plan(evaluation, beside);
   EXPECT_EQ(plan[program::MemoryClass::parameters], 0U);

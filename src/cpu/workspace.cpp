@@ -11,9 +11,9 @@ WorkspacePool::WorkspacePool(int workspaces, std::shared_ptr<const Cores> cores)
 
 void WorkspacePool::reserve(std::size_t bytes) {
   const Lock lock(mutex_);
-  bytes = std::max<std::size_t>(bytes, 1);  // so that there is something to take
-  if (bytes_ >= bytes) return;
-  check(bytes_ == 0 || free_.size() == workspaces_.size(), "a workspace grows while it is taken");
+  if (reserved_ && bytes_ >= bytes) return;
+  check(!reserved_ || free_.size() == workspaces_.size(), "a workspace grows while it is taken");
+  reserved_ = true;
   bytes_ = bytes;
   free_.clear();
   for (AlignedBuffer<std::byte>& workspace : workspaces_) {

@@ -60,6 +60,7 @@ class WorkspacePool {
 
   Mutex mutex_;
   std::vector<AlignedBuffer<std::byte>> workspaces_ GUARDED_BY(mutex_);
+  bool reserved_ GUARDED_BY(mutex_) = false;
   std::size_t bytes_ GUARDED_BY(mutex_) = 0;  // of each
   std::vector<int> free_ GUARDED_BY(mutex_);  // last in, first out: the warm one
   // First come, first served. The waiting thread and the thread that wakes it share a Waiter.

@@ -118,23 +118,23 @@ TEST(Divergence, FindsAGradientWhenEveryOutputIsFinite) {
 TEST(Divergence, ABatchNormIsReplayedWithItsWholeGroup) {
   for (const int ghost : {0, 32, 288}) {
     for (const std::size_t example : {5U, 299U}) {
-      Setting setting;
-      setting.model.layers.insert(setting.model.layers.begin() + 1, {"bn1", model::BatchNorm{ghost}});
-      setting.weights = initial_weights(setting.model, 1);
-      setting.light(example);
-      for (float& w : setting.weights[conv1_weight]) w = kHuge;
-      const Divergence found = setting.find();
+      Pictures pictures;
+      pictures.model.layers.insert(pictures.model.layers.begin() + 1, {"bn1", model::BatchNorm{ghost}});
+      pictures.weights = initial_weights(pictures.model, 1);
+      pictures.light(example);
+      for (float& w : pictures.weights[conv1_weight]) w = kHuge;
+      const Divergence found = pictures.find();
       EXPECT_EQ(found.where, "the output of conv1");
       EXPECT_EQ(found.example, static_cast<int>(example));
     }
   }
-  // Finite sums of one example; the variance of the group overflows.
-  Setting setting;
-  setting.model.layers.insert(setting.model.layers.begin() + 1, {"bn1", model::BatchNorm{}});
-  setting.weights = initial_weights(setting.model, 1);
-  setting.light(280);
-  for (float& w : setting.weights[conv1_weight]) w = 1e25f;
-  const Divergence found = setting.find();
+  // Every output of the convolution is finite; the sum over the positions of one example is not.
+  Pictures pictures;
+  pictures.model.layers.insert(pictures.model.layers.begin() + 1, {"bn1", model::BatchNorm{}});
+  pictures.weights = initial_weights(pictures.model, 1);
+  pictures.light(280);
+  for (float& w : pictures.weights[conv1_weight]) w = 1e36f;
+  const Divergence found = pictures.find();
   EXPECT_EQ(found.where, "the output of bn1");
   EXPECT_EQ(found.example, 0);
 }
