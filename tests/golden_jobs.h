@@ -82,6 +82,45 @@ inline GoldenJob residual_job(ConvolutionRule rule) {
           .optimizer = arithmetic::sgd_with_momentum(0.9f)};
 }
 
+// A residual block with batch norm over the minibatch and over groups, of which the last
+// may be shorter; with a relu behind it and without, of the input, behind a sum, and of units.
+inline GoldenJob batch_norm_job() {
+  using namespace model;
+  const auto conv = [](int channels, int stride) {
+    return Conv2d{.out_channels = channels,
+                  .kernel = {3, 3},
+                  .stride = {stride, stride},
+                  .padding = {1, 1},
+                  .bias = false,
+                  .initial_weight = KaimingUniform{}};
+  };
+  Model model{.name = "batch_norm",
+              .input = {1, 28, 28},
+              .layers = {{"bn1", BatchNorm{}},
+                         {"conv1", conv(16, 2)},
+                         {"bn2", BatchNorm{}},
+                         {"relu1", Relu{}},
+                         {"conv2", conv(16, 1)},
+                         {"bn3", BatchNorm{.ghost = 48}},
+                         {"relu2", Relu{}},
+                         {"conv3", conv(16, 1)},
+                         {"bn4", BatchNorm{.ghost = 32}},
+                         {"add1", Add{}, {"relu1", "bn4"}},
+                         {"bn5", BatchNorm{}},
+                         {"relu3", Relu{}},
+                         {"pool1", AvgPool{{2, 2}, {2, 2}}},
+                         {"flatten1", Flatten{}},
+                         {"linear1", Linear{.out_units = 20, .initial_weight = KaimingUniform{}}},
+                         {"bn6", BatchNorm{.ghost = 16}},
+                         {"relu4", Relu{}},
+                         {"last", Linear{.out_units = 10, .initial_weight = XavierUniform{}}}},
+              .convolution = arithmetic::ConvolutionRule::direct};
+  return {.name = "batch_norm",
+          .model = std::move(model),
+          .learning_rate = 0.01f,
+          .optimizer = {.kind = arithmetic::UpdateKind::adam}};
+}
+
 // A layer of each kind that has weights, updated by this rule.
 inline GoldenJob update_job(std::string_view name, const arithmetic::Optimizer& optimizer) {
   using namespace model;
@@ -129,6 +168,7 @@ inline std::vector<GoldenJob> golden_jobs() {
       // of images whose last row and column a pool drops, and of units
       small_job("dropout", {Conv2d{6, {4, 4}}, Relu{}, Dropout{0.2}, AvgPool{{2, 2}, {2, 2}}, Flatten{},
                             Linear{50}, Relu{}, Dropout{0.5}}),
+      batch_norm_job(),
       residual_job(direct),
       residual_job(fast),
   };

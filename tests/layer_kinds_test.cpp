@@ -111,6 +111,11 @@ bool with_groups(const model::LayerKind& kind) {
   return convolution != nullptr && convolution->groups > 1;
 }
 
+bool over_the_minibatch(const model::LayerKind& kind) {
+  const auto* const norm = std::get_if<BatchNorm>(&kind);
+  return norm != nullptr && norm->ghost == 0;
+}
+
 // Further forms of kinds.
 std::vector<Example> forms() {
   Example convolution = behind_convolution(
@@ -127,7 +132,9 @@ std::vector<Example> forms() {
       Conv2d{.out_channels = 6, .kernel = {3, 2}, .stride = {2, 1}, .padding = {1, 1}, .groups = 3},
       {6, 3, 6});
   groups.holds = with_groups;
-  return {std::move(convolution), std::move(linear), std::move(groups)};
+  Example norm = behind_convolution("BatchNormOverTheMinibatch", BatchNorm{}, {3, 6, 5});
+  norm.holds = over_the_minibatch;
+  return {std::move(convolution), std::move(linear), std::move(groups), std::move(norm)};
 }
 
 std::vector<Example> examples() {

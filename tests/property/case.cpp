@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "arithmetic/pack.h"
+#include "model/example_groups.h"
 #include "property/drawn_model.h"
 
 namespace lockstep::property {
@@ -30,6 +32,7 @@ DrawnModel build(const Case& drawn) {
   const Case c = drawn.many != 0 ? cut_down(drawn) : drawn;
   DrawnModel model({c.channels, c.height, c.width},
                    c.fast != 0 ? arithmetic::ConvolutionRule::fast : arithmetic::ConvolutionRule::direct);
+  model.norm(c.input_norm);
   for (const Block& block : c.blocks) model.add(block);
   model.linear({c.classes});
   return model;
@@ -50,6 +53,9 @@ struct LayerText {
   std::string operator()(const model::GlobalAvgPool&) const { return "global average pool"; }
   std::string operator()(const model::Flatten&) const { return "flatten"; }
   std::string operator()(const model::Add&) const { return "add"; }
+  std::string operator()(const model::BatchNorm& l) const {
+    return l.ghost == 0 ? "batch norm" : fmt::format("batch norm of {} examples", l.ghost);
+  }
   std::string operator()(const model::Dropout& l) const { return fmt::format("dropout {}", l.p); }
 
   static std::string_view bias(const auto& l) { return l.bias ? "" : " without bias"; }
@@ -60,16 +66,40 @@ struct LayerText {
   }
 };
 
-}  // namespace
-
-model::Model model_of(const Case& c) { return build(c).model(); }
-
-int examples(const Case& c, std::size_t step) {
+// Examples of a step, whatever its batch norms.
+int drawn_examples(const Case& c, const DrawnModel& model, std::size_t step) {
   if (step == 1 && c.last != 0) return 1;
   constexpr std::int64_t kMostMultiplications = 4'000'000;
-  const std::int64_t most = std::max<std::int64_t>(1, kMostMultiplications / build(c).multiplications());
+  const std::int64_t most = std::max<std::int64_t>(1, kMostMultiplications / model.multiplications());
   const int wanted = c.drawn[step] + (c.many != 0 && step == 0 ? c.many : 0);
   return static_cast<int>(std::min<std::int64_t>(wanted, most));
+}
+
+// Has a group of this minibatch one value for each channel? It is always the last one.
+bool has_single_values(const model::Model& model, int examples) {
+  const auto count = static_cast<std::size_t>(examples);
+  return std::ranges::any_of(model::example_groups_of(model), [&](const model::ExampleGroups& groups) {
+    const std::size_t last = groups.examples == 0 ? count : (count - 1) % groups.examples + 1;
+    return last * groups.values == 1;
+  });
+}
+
+}  // namespace
+
+model::Model model_of(const Case& c) {
+  const DrawnModel drawn = build(c);
+  const int most = std::max(drawn_examples(c, drawn, 0), drawn_examples(c, drawn, 1));
+  model::Model model = drawn.model();
+  for (model::Layer& layer : model.layers) {
+    if (auto* const norm = std::get_if<model::BatchNorm>(&layer.kind))
+      norm->ghost = std::min(norm->ghost, most / arithmetic::kPack * arithmetic::kPack);
+  }
+  return model;
+}
+
+int examples(const Case& c, std::size_t step) {
+  const int drawn = drawn_examples(c, build(c), step);
+  return has_single_values(model_of(c), drawn) ? drawn + 1 : drawn;
 }
 
 int most_examples(const Case& c) { return std::max(examples(c, 0), examples(c, 1)); }

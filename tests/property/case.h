@@ -22,15 +22,17 @@ struct Block {
   int no_bias = 0;
   int groups = 0;  // counts through the divisors of the input channels, but for 1; 0: one group
   static constexpr int kWideGroups = 5;  // square groups have enough channels for fast convolution
-  int square = 0;  // of stride 1, 3x3 or 5x5, at least 16 channels: what fast convolution takes
-  int relu = 0;
-  int dropout = 0;  // behind the layer and its relu: 0 for none, then one that drops of ten 0, 1, 5 or 9
+  int square = 0;   // of stride 1, 3x3 or 5x5, at least 16 channels: what fast convolution takes
+  int norm = 0;     // batch norm behind the layer: none, over the minibatch, over 16, 32 or 48 examples
+  int relu = 0;     // behind the layer and its norm
+  int dropout = 0;  // behind these: 0 for none, then one that drops of ten 0, 1, 5 or 9
   int pool = 0;     // none, average, maximum, global average
   int window = 1, pool_stride = 1, pool_padding = 0;
   int skip = 0;       // of Skip
   int older = 0;      // counts through the values that fit
   int twice = 0;      // the older value is added once more: it has three readers or more
-  int skip_relu = 0;  // behind the sum
+  int skip_norm = 0;  // behind the sum, as `norm`
+  int skip_relu = 0;  // behind the sum and its norm
 };
 
 // What is added to the block's layer before the pool.
@@ -46,6 +48,7 @@ enum class Numbers { usual, denormal, negative_zero, huge };
 
 struct Case {
   int channels = 1, height = 1, width = 1;
+  int input_norm = 0;  // of the input, as Block::norm
   std::vector<Block> blocks = {};
   int classes = 1;
   std::array<int, kSteps> drawn = {1, 1};  // examples, before the limit
@@ -68,9 +71,11 @@ struct Case {
 };
 constexpr int kOnePackAtOnce = 60;
 
+// A group of a batch norm is not larger than the larger minibatch.
 model::Model model_of(const Case& c);
 
-// Of a step, over all devices. The twin is naive: what a large model costs is taken from its minibatches.
+// Of a step, over all devices. The twin is naive: what a large model costs is taken from its minibatches. One
+// more where a batch norm would have a group with one value for each channel.
 int examples(const Case& c, std::size_t step);
 int most_examples(const Case& c);
 

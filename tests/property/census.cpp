@@ -84,6 +84,7 @@ std::string name_of(const model::MaxPool&) { return "max pool"; }
 std::string name_of(const model::GlobalAvgPool&) { return "global average pool"; }
 std::string name_of(const model::Flatten&) { return "flatten"; }
 std::string name_of(const model::Add&) { return "add"; }
+std::string name_of(const model::BatchNorm&) { return "batch norm"; }
 std::string name_of(const model::Dropout&) { return "dropout"; }
 
 using arithmetic::ConvolutionAlgorithms;
@@ -94,6 +95,9 @@ bool strides(const model::Conv2d& conv) { return conv.stride.height > 1; }
 bool unbiased(const auto& layer) { return !layer.bias; }
 bool has_groups(const model::Conv2d& conv) { return conv.groups > 1; }
 bool always(const auto&) { return true; }
+
+// Then a GPU keeps what all its packs give.
+bool has_norm(const Case& c) { return any_layer<model::BatchNorm>(c, always<model::BatchNorm>); }
 
 bool any(const Case&, const Outcome&) { return true; }
 bool beside_cpus(const Case&, const Outcome& o) { return std::ranges::count(o.gpus, false) > 0; }
@@ -107,7 +111,8 @@ Census::Census(const std::vector<std::string>& gpu_kinds)
           {"9 to 32 packs", [](const Case& c, const Outcome&) { return packs_between(c, 9, 32); }},
           {"33 to 64 packs", [](const Case& c, const Outcome&) { return packs_between(c, 33, 64); }},
           {"over 64 packs", [](const Case& c, const Outcome&) { return packs_between(c, 65, 1000); }},
-          {"last minibatch of 1", [](const Case& c, const Outcome&) { return c.last != 0; }},
+          {"last minibatch of 1",
+           [](const Case& c, const Outcome&) { return c.last != 0 && examples(c, 1) == 1; }},
           {"1 device", [](const Case& c, const Outcome&) { return c.devices == 1; }},
           {"2 to 4 devices", [](const Case& c, const Outcome&) { return c.devices > 1 && c.devices < 5; }},
           {"over 4 devices", [](const Case& c, const Outcome&) { return c.devices > 4; }},
@@ -181,20 +186,22 @@ Census::Census(const std::vector<std::string>& gpu_kinds)
           {"negative zeros", [](const Case&, const Outcome& o) { return o.negative_zero; }},
           {"huge numbers", [](const Case& c, const Outcome&) { return numbers(c) == Numbers::huge; }},
           {"a refused step", [](const Case&, const Outcome& o) { return o.refused; }},
+          {"an update that overflows", [](const Case&, const Outcome& o) { return o.overflowed; }},
           {"CPUs alone", [](const Case&, const Outcome& o) { return o.gpu_kind.empty(); }}} {
   add_layer_kinds();
   add_update_rules();
+  add_batch_norms(!gpu_kinds.empty());
   for (const std::string& kind : gpu_kinds) {
     rows_.push_back({kind, any, kind});
     rows_.push_back({kind + " beside CPUs", beside_cpus, kind});
   }
   if (gpu_kinds.empty()) return;
   rows_.push_back({"a GPU with over 64 packs, so in several groups", [](const Case& c, const Outcome& o) {
-                     return c.layer_order == 0 &&
+                     return c.layer_order == 0 && !has_norm(c) &&
                             any_packs(o, [](int packs, bool gpu) { return gpu && packs > 64; });
                    }});
   rows_.push_back({"a GPU that works pack by pack for want of memory", [](const Case& c, const Outcome& o) {
-                     return c.layer_order == 0 && c.memory == kOnePackAtOnce &&
+                     return c.layer_order == 0 && c.memory == kOnePackAtOnce && !has_norm(c) &&
                             any_packs(o, [](int packs, bool gpu) { return gpu && packs > 1; });
                    }});
   rows_.push_back({"a GPU with denormal numbers",
@@ -231,15 +238,16 @@ void Census::count(const Case& c, const Outcome& outcome) {
   ++cases_;
   ++cases_by_layers_[static_cast<int>(model_of(c).layers.size())];
   if (most_readers(c) > 1) ++with_skip_;
+  if (has_norm(c)) ++with_norm_;
   for (Row& row : rows_) {
     if ((row.gpu_kind.empty() || row.gpu_kind == outcome.gpu_kind) && row.had(c, outcome)) ++row.cases;
   }
 }
 
-std::vector<std::string> Census::never() const {
+std::vector<std::string> Census::too_seldom() const {
   std::vector<std::string> names;
   for (const Row& row : rows_) {
-    if (row.cases == 0) names.push_back(row.name);
+    if (row.cases < row.least) names.push_back(row.name);
   }
   return names;
 }
@@ -255,14 +263,17 @@ int Census::median_layers() const {
 
 double Census::part_with_skip() const { return cases_ == 0 ? 0 : static_cast<double>(with_skip_) / cases_; }
 
+double Census::part_with_norm() const { return cases_ == 0 ? 0 : static_cast<double>(with_norm_) / cases_; }
+
 std::ostream& operator<<(std::ostream& out, const Census& census) {
   out << fmt::format("Of {} cases\n", census.cases_);
   for (const Census::Row& row : census.rows_) out << fmt::format("{:7} had {}\n", row.cases, row.name);
   for (const auto& [layers, cases] : census.cases_by_layers_)
     out << fmt::format("{:7} had {:2} layers {}\n", cases, layers,
                        std::string(static_cast<std::size_t>(60.0 * cases / census.cases_), '#'));
-  out << fmt::format("The median is {} layers; {:.0f} % have a value with several readers\n",
-                     census.median_layers(), 100 * census.part_with_skip());
+  out << fmt::format(
+      "The median is {} layers; {:.0f} % have a value with several readers, {:.0f} % a batch norm\n",
+      census.median_layers(), 100 * census.part_with_skip(), 100 * census.part_with_norm());
   return out;
 }
 

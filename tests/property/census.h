@@ -15,6 +15,7 @@ struct Outcome {
   std::vector<bool> gpus = {};               // by device
   std::vector<std::vector<int>> packs = {};  // by step and device
   bool denormal = false, negative_zero = false, refused = false;
+  bool overflowed = false;  // a parameter was not finite after its update
   std::size_t buckets = 1;  // of the exchange
 };
 
@@ -26,10 +27,11 @@ class Census {
   void count(const Case& c, const Outcome& outcome);
   int cases() const { return cases_; }
 
-  // Names of what was in no case.
-  std::vector<std::string> never() const;
+  // What was in fewer cases than a run of the usual length must have.
+  std::vector<std::string> too_seldom() const;
   int median_layers() const;
   double part_with_skip() const;  // cases in which a value has several readers, of all
+  double part_with_norm() const;  // cases with a batch norm, of all
   // One line a thing: in how many cases it was. And a histogram of the numbers of layers.
   friend std::ostream& operator<<(std::ostream& out, const Census& census);
 
@@ -38,14 +40,16 @@ class Census {
     std::string name;
     bool (*had)(const Case&, const Outcome&);
     std::string gpu_kind = {};  // not empty: counted among cases with such a GPU alone
+    int least = 1;
     int cases = 0;
   };
+  void add_batch_norms(bool gpus);
   void add_layer_kinds();
   void add_update_rules();
 
   std::vector<Row> rows_;
   std::map<int, int> cases_by_layers_;
-  int cases_ = 0, with_skip_ = 0;
+  int cases_ = 0, with_skip_ = 0, with_norm_ = 0;
 };
 
 }  // namespace lockstep::property

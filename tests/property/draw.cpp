@@ -15,6 +15,9 @@ rc::Gen<int> seldom(std::size_t cases, const rc::Gen<int>& drawn) {
   return rc::gen::weightedOneOf<int>({{cases - 1, rc::gen::just(0)}, {1, drawn}});
 }
 
+// Of Block::norm.
+rc::Gen<int> norm(std::size_t cases) { return seldom(cases, from(1, 4)); }
+
 // Odd ones and multiples of 16, for the two kinds of weight gradient.
 rc::Gen<int> channels() {
   constexpr std::array kChannels{1, 2, 3, 5, 7, 16, 17, 32};
@@ -28,10 +31,10 @@ rc::Gen<Block> block() {
       set(&Block::kernel_height, from(1, 5)), set(&Block::kernel_width, from(1, 5)),
       set(&Block::stride, from(1, 2)), set(&Block::padding, from(0, 2)), set(&Block::no_bias, from(0, 1)),
       set(&Block::groups, seldom(3, from(1, Block::kWideGroups))), set(&Block::square, from(0, 1)),
-      set(&Block::relu, from(0, 1)), set(&Block::dropout, seldom(3, from(1, 4))),
+      set(&Block::norm, norm(4)), set(&Block::relu, from(0, 1)), set(&Block::dropout, seldom(3, from(1, 4))),
       set(&Block::pool, from(0, 3)), set(&Block::window, from(1, 3)), set(&Block::pool_stride, from(1, 2)),
       set(&Block::pool_padding, from(0, 1)), set(&Block::skip, from(0, 3)), set(&Block::older, from(0, 9)),
-      set(&Block::twice, from(0, 1)), set(&Block::skip_relu, from(0, 1)));
+      set(&Block::twice, from(0, 1)), set(&Block::skip_norm, norm(6)), set(&Block::skip_relu, from(0, 1)));
 }
 
 rc::Gen<Case> usual_case() {
@@ -45,8 +48,8 @@ rc::Gen<Case> usual_case() {
       });
   const rc::Gen<Case> any = rc::gen::build<Case>(
       set(&Case::channels, rc::gen::map(from(1, 5), [](int i) { return i < 4 ? i : 4 * i; })),
-      set(&Case::height, from(1, 12)), set(&Case::width, from(1, 12)), set(&Case::blocks, blocks),
-      set(&Case::classes, from(1, 10)), set(&Case::drawn, minibatches),
+      set(&Case::height, from(1, 12)), set(&Case::width, from(1, 12)), set(&Case::input_norm, norm(8)),
+      set(&Case::blocks, blocks), set(&Case::classes, from(1, 10)), set(&Case::drawn, minibatches),
       set(&Case::last, seldom(8, from(1, 1))),
       set(&Case::devices, rc::gen::weightedOneOf<int>({{9, from(1, 6)}, {1, from(1, 12)}})),
       set(&Case::threads, from(1, 3)), set(&Case::star, from(0, 1)), set(&Case::layer_order, from(0, 1)),

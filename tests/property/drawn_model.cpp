@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "arithmetic/pack.h"
 #include "base/divide.h"
 
 namespace lockstep::property {
@@ -63,6 +64,10 @@ void DrawnModel::linear(const model::Linear& kind) {
   layer("linear", kind);
 }
 
+void DrawnModel::norm(int drawn) {
+  if (drawn != 0) layer("norm", model::BatchNorm{.ghost = (drawn - 1) * arithmetic::kPack});
+}
+
 void DrawnModel::layer(const char* kind, const model::LayerKind& layer, const std::vector<Value>& inputs) {
   model::LayerInputs in{kind, {}};
   std::vector<std::string> names;
@@ -83,6 +88,7 @@ void DrawnModel::multiply(const Block& block) {
   } else {
     convolution(block);
   }
+  norm(block.norm);
   if (block.relu != 0) layer("relu", model::Relu{});
   constexpr std::array kDropped{0.0, 0.1, 0.5, 0.9};
   if (block.dropout != 0)
@@ -144,6 +150,7 @@ void DrawnModel::skip(const Block& block, const Value& start) {
       break;
     }
   }
+  norm(block.skip_norm);
   if (block.skip_relu != 0) layer("relu", model::Relu{});
 }
 
@@ -160,6 +167,7 @@ void DrawnModel::residual(const Block& block) {
     same.channels = channels;
     convolution(same);
   }
+  norm(block.norm);
   if (block.relu != 0) layer("relu", model::Relu{});
 }
 

@@ -15,6 +15,7 @@ class DrawnModel {
 
   void add(const Block& block);
   void linear(const model::Linear& kind);
+  void norm(int drawn);  // as Block::norm
 
   const model::Model& model() const { return model_; }
   std::int64_t multiplications() const { return multiplications_; }  // of one example forward
@@ -28,7 +29,7 @@ class DrawnModel {
 
   void layer(const char* kind, const model::LayerKind& layer, const std::vector<Value>& inputs);
   void layer(const char* kind, const model::LayerKind& kind_of_layer) { layer(kind, kind_of_layer, {last_}); }
-  // From `last_`: the block's convolution, or its linear layer, its relu and its dropout.
+  // From `last_`: the block's convolution, or its linear layer, its norm, its relu and its dropout.
   void multiply(const Block& block);
   void convolution(const Block& block);
   void pool(const Block& block);

@@ -1,5 +1,6 @@
 #include "property/twin.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -137,6 +138,12 @@ bool Twin::step(const Examples& set) {
   return true;
 }
 
+bool Twin::finite() const {
+  return std::ranges::all_of(weights_, [](const Tensor& tensor) {
+    return std::ranges::all_of(tensor, [](float value) { return std::isfinite(value); });
+  });
+}
+
 std::vector<Tensor> Twin::state() const {
   std::vector<Tensor> all = weights_;
   for (const std::vector<Tensor>& state : states_) {
@@ -157,9 +164,11 @@ void Twin::look_at(const std::vector<Tensor>& tensors) {
 }
 
 std::vector<std::uint32_t> bits(const std::vector<Tensor>& tensors) {
+  constexpr std::uint32_t kNan = 0x7fc00000;
   std::vector<std::uint32_t> all;
   for (const Tensor& tensor : tensors) {
-    for (const float value : tensor) all.push_back(std::bit_cast<std::uint32_t>(value));
+    for (const float value : tensor)
+      all.push_back(std::isnan(value) ? kNan : std::bit_cast<std::uint32_t>(value));
   }
   return all;
 }

@@ -30,6 +30,9 @@ class Twin {
   // False if the loss or a gradient is not finite; then nothing is updated.
   bool step(const Examples& set);
 
+  // Is every parameter finite? A training ends in the step after which one is not.
+  bool finite() const;
+
   float loss() const { return loss_; }  // of the last step
   const std::vector<Tensor>& weights() const { return weights_; }
   // The parameters, then each state of the rule for those that are trained, as run::State has them.
@@ -53,7 +56,7 @@ class Twin {
   bool saw_denormal_ = false, saw_negative_zero_ = false;
 };
 
-// Tensor after tensor, bit patterns.
+// Tensor after tensor, bit patterns; every NaN has the same, because the law leaves the bits of a NaN open.
 std::vector<std::uint32_t> bits(const std::vector<Tensor>& tensors);
 
 }  // namespace lockstep::property
