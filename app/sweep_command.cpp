@@ -54,7 +54,7 @@ class SweepCommand final : public Command {
       parser->add_option_function<std::string>(name, parse, words)->type_name(type);
     };
     store::JobConfig& job = base_.job;
-    parser->add_option("MODEL", job.model, "lenet (default) or mlp")->type_name("");
+    parser->add_option("MODEL", job.model, "lenet (default), mlp or resnet8")->type_name("");
     add("--lr", "LIST", "Learning rates, separated by commas (default 0.2; 0.001 of adam and adamw)",
         [this](const std::string& text) {
           rates_ = list_of(text, [](std::string_view part) { return positive_number("--lr", part); });

@@ -80,7 +80,7 @@ class VerifyCommand final : public Command {
     const auto add = [&](const char* name, const char* type, const char* words, auto parse) {
       parser->add_option_function<std::string>(name, parse, words)->type_name(type);
     };
-    parser->add_option("MODEL", model_, "lenet (default) or mlp")->type_name("");
+    parser->add_option("MODEL", model_, "lenet (default), mlp or resnet8")->type_name("");
     add("--devices", "LIST",
         "Settings, separated by commas (default 1, 2, 3, 5, 8 and 16 of the CPU); + joins devices inside one",
         [this](const std::string& text) { devices_ = text; });

@@ -101,7 +101,7 @@ struct Model {
 // The book's LeNet.
 Model lenet();
 
-// One of the models that ship with Lockstep: lenet, mlp. Throws Error(usage) with the nearest name.
+// One of the models that ship with Lockstep: lenet, mlp, resnet8. Throws Error(usage) with the nearest name.
 Model zoo_model(std::string_view name);
 
 }  // namespace api
