@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "batch_norm_option.h"
 #include "data/class_names.h"
 #include "device/device_list.h"
+#include "model/example_groups.h"
 #include "report/figures.h"
 
 namespace lockstep::app {
@@ -30,6 +32,12 @@ std::string threads_text(const OpeningFacts& facts) {
   return text;
 }
 
+std::string groups_text(const model::Model& model) {
+  const std::vector<model::ExampleGroups> groups = model::example_groups_of(model);
+  if (groups.empty()) return {};
+  return ", batch norm " + batch_norm_text(static_cast<int>(groups.front().examples));
+}
+
 }  // namespace
 
 std::string model_and_data(const OpeningFacts& facts) {
@@ -41,8 +49,8 @@ std::string model_and_data(const OpeningFacts& facts) {
 }
 
 std::string opening_line(const OpeningFacts& facts) {
-  return fmt::format("training {} with {}{}\n", model_and_data(facts), device::to_text(facts.devices),
-                     threads_text(facts));
+  return fmt::format("training {} with {}{}{}\n", model_and_data(facts), device::to_text(facts.devices),
+                     threads_text(facts), groups_text(facts.model));
 }
 
 }  // namespace lockstep::app

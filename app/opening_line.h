@@ -1,4 +1,5 @@
-// The first line of a training: what is trained, on what data, by which devices.
+// The first line of a training: what is trained, on what data, by which devices, and which examples share
+// statistics.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -22,7 +23,8 @@ struct OpeningFacts {
 // Fashion-MNIST is called by its directory.
 std::string model_and_data(const OpeningFacts& facts);
 
-// "training lenet (...) on Fashion-MNIST (...) with 2xcpu, 1 thread each", ended by a newline.
+// "training lenet (...) on Fashion-MNIST (...) with 2xcpu, 1 thread each", ended by a newline; of a model
+// with batch norm also its form, ", batch norm ghost:48".
 std::string opening_line(const OpeningFacts& facts);
 
 }  // namespace lockstep::app

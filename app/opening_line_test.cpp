@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "model/example_groups.h"
 #include "model/zoo.h"
 
 namespace lockstep::app {
@@ -43,6 +44,20 @@ TEST_F(OpeningLine, SaysNothingOfThreadsWhereOtherThingsCompute) {
   EXPECT_EQ(opening_line(facts({"cpu:0", "cuda:0"}, 0)),
             "training lenet (129,068 parameters) on /data/digits (1,200 examples, 34 to test) with "
             "cpu:0+cuda:0\n");
+}
+
+TEST_F(OpeningLine, SaysTheFormOfBatchNorm) {
+  OpeningFacts said = facts({"cpu:0"}, 1);
+  model::Model resnet = model::resnet8();
+  const OpeningFacts of_resnet{.model = resnet,
+                               .data = data_,
+                               .data_directory = said.data_directory,
+                               .devices = said.devices,
+                               .threads = 1,
+                               .cores = 4};
+  EXPECT_TRUE(opening_line(of_resnet).ends_with("with cpu:0, 1 thread, batch norm sync\n"));
+  model::set_ghost(resnet, 48);
+  EXPECT_TRUE(opening_line(of_resnet).ends_with("with cpu:0, 1 thread, batch norm ghost:48\n"));
 }
 
 }  // namespace

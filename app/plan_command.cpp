@@ -7,6 +7,7 @@
 #include "output.h"
 #include "plan_text.h"
 #include "run/memory_plans.h"
+#include "train/check_groups.h"
 #include "train/checkpoint.h"
 #include "train/training_runner.h"
 #include "train_flags.h"
@@ -26,6 +27,7 @@ class PlanCommand final : public Command {
   int run() override {
     const store::RunConfig config = resolve(flags_, devices_);
     const train::Job job = train::job_of(config.job, static_cast<std::size_t>(config.job.batch));
+    train::check_groups(job.model, job.batch, static_cast<std::size_t>(job.batch));
     const std::unique_ptr<run::Crew> crew =
         devices_.make_crew({.devices = config.machine.devices, .threads = config.machine.threads});
     const train::Machine machine{.exchange = &program::exchange::kind_named(config.machine.exchange),

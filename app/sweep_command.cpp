@@ -10,6 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "base/error.h"
+#include "batch_norm_option.h"
 #include "convolution_option.h"
 #include "devices.h"
 #include "environment.h"
@@ -25,6 +26,7 @@
 #include "store/run_directory.h"
 #include "sweep_run_name.h"
 #include "timing.h"
+#include "train/check_groups.h"
 #include "train/checkpoint.h"
 #include "train/minibatches.h"
 #include "train/trainer.h"
@@ -40,9 +42,10 @@ namespace fs = std::filesystem;
 double decimal(float value) { return std::stod(fmt::format("{}", value)); }
 
 // Before a directory is made.
-void expect_schedule_fits(const store::RunConfig& config, std::size_t examples) {
+void expect_job_fits(const store::RunConfig& config, std::size_t examples) {
   const train::Job job = train::job_of(config.job, examples);
   train::step_scalars(job, train::Minibatches(job.seed, examples, job.batch).per_epoch());
+  train::check_groups(job.model, job.batch, examples);
 }
 
 class SweepCommand final : public Command {
@@ -54,7 +57,7 @@ class SweepCommand final : public Command {
       parser->add_option_function<std::string>(name, parse, words)->type_name(type);
     };
     store::JobConfig& job = base_.job;
-    parser->add_option("MODEL", job.model, "lenet (default) or mlp")->type_name("");
+    parser->add_option("MODEL", job.model, "lenet (default), mlp or resnet8")->type_name("");
     add("--lr", "LIST", "Learning rates, separated by commas (default 0.2; 0.001 of adam and adamw)",
         [this](const std::string& text) {
           rates_ = list_of(text, [](std::string_view part) { return positive_number("--lr", part); });
@@ -73,6 +76,7 @@ class SweepCommand final : public Command {
     add("--seed", "N", "Of the initial weights and the shuffling (default 0)",
         [&job](const std::string& text) { job.seed = seed_number("--seed", text); });
     add_convolution(*parser, convolution_);
+    add_batch_norm(*parser, batch_norm_);
     add("--threads", "N", "Compute threads of each device (default: the cores, divided among the devices)",
         [this](const std::string& text) { threads_ = whole_number("--threads", text, kThreads); });
     parser->add_flag("--scale-batch", scale_batch_, "k devices: minibatches of k times --batch");
@@ -107,7 +111,7 @@ class SweepCommand final : public Command {
     train::check_fits(model, data.train);
     train::check_fits(model, data.test);
     const std::vector<store::RunConfig> configs = configs_of(settings, data.train.size());
-    for (const store::RunConfig& config : configs) expect_schedule_fits(config, data.train.size());
+    for (const store::RunConfig& config : configs) expect_job_fits(config, data.train.size());
     // A device that is not there is refused now, not after the runs before it.
     for (const std::vector<std::string>& devices : settings)
       crews_.make_crew({.devices = devices, .threads = threads_});
@@ -162,6 +166,9 @@ class SweepCommand final : public Command {
         const std::int64_t batch =
             scale_batch_ ? static_cast<std::int64_t>(config.job.batch) * count : config.job.batch;
         config.job.batch = static_cast<int>(std::min(batch, static_cast<std::int64_t>(examples)));
+        if (batch_norm_)
+          config.job.ghost =
+              ghost_of(*batch_norm_, train::model_of(base_.job), {config.job.batch, devices.size()});
         config.machine.devices = devices;
         config.machine.threads = threads_ > 0 ? threads_ : default_threads(devices);
         configs.push_back(std::move(config));
@@ -212,6 +219,7 @@ class SweepCommand final : public Command {
   UpdateFlags update_;
   std::vector<float> rates_;
   std::optional<arithmetic::ConvolutionRule> convolution_;
+  std::optional<BatchNormForm> batch_norm_;
   int threads_ = 0;
   bool scale_batch_ = false, scale_lr_ = false, json_ = false;
   std::optional<fs::path> data_, out_;

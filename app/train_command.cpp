@@ -27,6 +27,7 @@
 #include "stop_signals.h"
 #include "timing.h"
 #include "trace_output.h"
+#include "train/check_groups.h"
 #include "train/checkpoint.h"
 #include "train/stored_weights.h"
 #include "train/trainer.h"
@@ -122,6 +123,15 @@ struct Resumed {
   store::RunConfig config;
 };
 
+void expect_its_batch_norm(const store::RunConfig& config, const TrainFlags& flags, const fs::path& run) {
+  if (!flags.batch_norm) return;
+  const int asked = ghost_of(*flags.batch_norm, train::model_of(config.job),
+                             {config.job.batch, config.machine.devices.size()});
+  if (asked != config.job.ghost)
+    throw Error(Fault::usage, "--resume: {} trains with batch norm '{}', found '{}'", run.string(),
+                batch_norm_text(config.job.ghost), batch_norm_text(asked));
+}
+
 Resumed resume(const fs::path& run, const TrainFlags& flags, Devices& devices) {
   const std::vector<std::string> given = job_flags(flags);
   if (!given.empty())
@@ -143,6 +153,7 @@ Resumed resume(const fs::path& run, const TrainFlags& flags, Devices& devices) {
     config.job.epochs = *flags.epochs;
   }
   replace_machine(config.machine, flags, devices);
+  expect_its_batch_norm(config, flags, run);
   if (flags.data) config.machine.data_directory = runs::kept_data_directory(*flags.data, "--data");
   if (config.machine.data_directory.empty())
     throw Error(Fault::usage,
@@ -187,6 +198,7 @@ std::string program_text(const store::RunConfig& config, std::optional<int> only
                                .shard_optimizer = config.machine.shard_optimizer,
                                .shares = config.machine.shares};
   const train::Job job = train::job_of(config.job, static_cast<std::size_t>(config.job.batch));
+  train::check_groups(job.model, job.batch, static_cast<std::size_t>(job.batch));
   const program::DataPlan plan =
       train::data_plan(machine, ranks, cpu::share_cores(ranks, config.machine.threads));
   const std::vector<program::Program> programs =

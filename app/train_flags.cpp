@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "convolution_option.h"
 #include "data/dataset.h"
+#include "model/zoo.h"
 #include "numbers.h"
 #include "program/exchange/exchange.h"
 #include "runs/run_config_file.h"
@@ -146,11 +147,12 @@ std::vector<std::string> job_flags(const TrainFlags& flags) {
 }
 
 void add_step_flags(CLI::App& parser, TrainFlags& flags, Devices& devices) {
-  parser.add_option("MODEL", flags.model, "lenet (default) or mlp")->type_name("");
+  parser.add_option("MODEL", flags.model, "lenet (default), mlp or resnet8")->type_name("");
   describe(add_value<whole<kBatch>>(parser, "--batch", flags.batch), "N",
            "Examples of a minibatch, 1 to 1,000,000 (default 256)", kJob);
   add_update_options(parser, flags.update, kJob);
   add_convolution(parser, flags.convolution)->group(kJob);
+  add_batch_norm(parser, flags.batch_norm)->group(kJob);
 
   describe(add_value<as_typed>(parser, "--devices", flags.devices), "LIST",
            "2, 3xcpu, 2xgpu, cpu:0+opencl:0 or auto (default: one CPU device of all cores)", kMachine);
@@ -244,6 +246,9 @@ store::RunConfig resolve(const TrainFlags& flags, Devices& devices) {
   replace(config.job.lr, flags.learning_rate);
   replace_machine(config.machine, flags, devices);
   scale_job(config, flags);
+  if (flags.batch_norm)
+    config.job.ghost = ghost_of(*flags.batch_norm, model::zoo_model(config.job.model),
+                                {config.job.batch, config.machine.devices.size()});
   config.machine.data_directory = runs::kept_data_directory(data_directory(flags, config), "--data");
   return config;
 }

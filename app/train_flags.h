@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "batch_norm_option.h"
 #include "devices.h"
 #include "drill.h"
 #include "store/config_file.h"
@@ -21,6 +22,7 @@ namespace lockstep::app {
 struct TrainFlags {
   std::optional<std::string> model, order, exchange, devices;
   std::optional<arithmetic::ConvolutionRule> convolution;
+  std::optional<BatchNormForm> batch_norm;
   std::optional<std::vector<double>> shares;
   std::optional<int> batch, epochs, threads, checkpoint_every;
   std::optional<float> learning_rate;
@@ -50,8 +52,8 @@ void check_config(store::RunConfig& config, const std::string& file, Devices& de
 void replace_machine(store::MachineConfig& machine, const TrainFlags& flags, Devices& devices);
 
 // The flags that say what the bits depend on, by their names, as far as they were given, and those that make
-// a new run; not --epochs, which may change when a run is taken up again, nor MODEL and --convolution, which
-// may be said again.
+// a new run; not --epochs, which may change when a run is taken up again, nor MODEL, --convolution and
+// --batch-norm, which may be said again.
 std::vector<std::string> job_flags(const TrainFlags& flags);
 
 // Every value known but the hashes of data and starting weights, which are those the config file expects,

@@ -9,15 +9,18 @@
 
 #include "audit/verify.h"
 #include "base/error.h"
+#include "batch_norm_option.h"
 #include "convolution_option.h"
 #include "device/device_list.h"
 #include "devices.h"
 #include "drill.h"
 #include "lists.h"
+#include "model/example_groups.h"
 #include "model/zoo.h"
 #include "output.h"
 #include "report/verify_table.h"
 #include "shares.h"
+#include "train/check_groups.h"
 #include "update_options.h"
 
 namespace lockstep::app {
@@ -80,7 +83,7 @@ class VerifyCommand final : public Command {
     const auto add = [&](const char* name, const char* type, const char* words, auto parse) {
       parser->add_option_function<std::string>(name, parse, words)->type_name(type);
     };
-    parser->add_option("MODEL", model_, "lenet (default) or mlp")->type_name("");
+    parser->add_option("MODEL", model_, "lenet (default), mlp or resnet8")->type_name("");
     add("--devices", "LIST",
         "Settings, separated by commas (default 1, 2, 3, 5, 8 and 16 of the CPU); + joins devices inside one",
         [this](const std::string& text) { devices_ = text; });
@@ -122,6 +125,7 @@ class VerifyCommand final : public Command {
     add("--seed", "N", "Of the initial weights and the shuffling (default 0)",
         [this](const std::string& text) { job_.seed = seed_number("--seed", text); });
     add_convolution(*parser, convolution_);
+    add_batch_norm(*parser, batch_norm_);
     add("--data", "DIR", "Where the four IDX files are (default: Debian's Fashion-MNIST)",
         [this](const std::string& text) { data_ = given_path("--data", text); });
     add_drill(*parser, drill_);
@@ -139,6 +143,7 @@ class VerifyCommand final : public Command {
     expect_drill_happens(drill_, devices_of(settings), steps_);
     const data::Split data = data::load_mnist_like(data_.value_or(data::default_fashion_mnist_directory()));
     job_.batch = std::min(job_.batch, static_cast<int>(data.train.size()));
+    set_batch_norm(settings, data.train.size());
     const std::vector<audit::SettingResult> results = audit::verify(
         {.job = job_,
          .data = data.train,
@@ -186,6 +191,17 @@ class VerifyCommand final : public Command {
     return settings;
   }
 
+  // All settings compute one job: with `device`, that of the setting with the most devices.
+  void set_batch_norm(const std::vector<audit::Setting>& settings, std::size_t examples) {
+    if (!batch_norm_) return;
+    const audit::Setting& most = *std::ranges::max_element(
+        settings, {}, [](const audit::Setting& setting) { return setting.devices.size(); });
+    const int ghost = ghost_of(*batch_norm_, job_.model, {job_.batch, most.devices.size()});
+    model::set_ghost(job_.model, ghost);
+    train::check_groups(job_.model, job_.batch, examples);
+    std::cerr << fmt::format("batch norm {}\n", batch_norm_text(ghost));
+  }
+
   // One list is for all settings with as many devices.
   std::vector<double> shares_for(const std::vector<std::string>& devices) const {
     return shares_ && shares_->size() == devices.size() ? *shares_ : std::vector<double>{};
@@ -218,6 +234,7 @@ class VerifyCommand final : public Command {
   UpdateFlags update_;
   std::optional<float> rate_;
   std::optional<arithmetic::ConvolutionRule> convolution_;
+  std::optional<BatchNormForm> batch_norm_;
   int steps_ = 50;
   std::size_t done_ = 0;
   std::optional<std::filesystem::path> data_;

@@ -70,7 +70,7 @@ using LayerKind =
 
 // A kind alone is a layer that takes the layer before: Relu{}. A layer that takes others names them:
 // {Add{}, {"relu1", "conv2"}}. A layer without a name of its own is called by its kind and number: conv1,
-// linear1, relu1, pool1 (all pools), flatten1, add1, dropout1. "input" is the picture.
+// linear1, relu1, pool1 (all pools), flatten1, add1, norm1, dropout1. "input" is the picture.
 struct Layer {
   template <class Kind>
     requires std::constructible_from<LayerKind, Kind>
@@ -101,7 +101,7 @@ struct Model {
 // The book's LeNet.
 Model lenet();
 
-// One of the models that ship with Lockstep: lenet, mlp. Throws Error(usage) with the nearest name.
+// One of the models that ship with Lockstep: lenet, mlp, resnet8. Throws Error(usage) with the nearest name.
 Model zoo_model(std::string_view name);
 
 }  // namespace api

@@ -1,6 +1,7 @@
 #include "api/kept_run.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "api/dataset_inside.h"
 #include "arithmetic/convolution_rule.h"
 #include "base/error.h"
+#include "model/example_groups.h"
 #include "model/text.h"
 #include "model/zoo.h"
 #include "runs/run_config_file.h"
@@ -21,10 +23,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_of_the_zoo(const model::Model& model) {
+// Of a model that is Lockstep's own: the ghost of its batch norms, 0 without one. Else nothing.
+std::optional<int> ghost_of_own(const model::Model& model) {
   const std::vector<std::string> names = model::zoo_names();
-  return std::ranges::find(names, model.name) != names.end() &&
-         model::text_of(model::zoo_model(model.name)) == model::text_of(model);
+  if (std::ranges::find(names, model.name) == names.end()) return std::nullopt;
+  model::Model own = model::zoo_model(model.name);
+  const std::vector<model::ExampleGroups> groups = model::example_groups_of(model);
+  const int ghost = groups.empty() ? 0 : static_cast<int>(groups.front().examples);
+  if (ghost != 0 && !model::example_groups_of(own).empty()) model::set_ghost(own, ghost);
+  if (model::text_of(own) != model::text_of(model)) return std::nullopt;
+  return ghost;
 }
 
 std::string hash_of_layers(const model::Model& model) {
@@ -44,6 +52,7 @@ void expect_same_job(const store::JobConfig& kept, const store::JobConfig& asked
     throw Error(Fault::usage, "model: {} was trained with other layers of a model '{}'", run.string(),
                 kept.model);
   compare("convolution", arithmetic::name_of(kept.convolution), arithmetic::name_of(asked.convolution));
+  compare("ghost", kept.ghost, asked.ghost);
   compare("batch", kept.batch, asked.batch);
   compare("lr", kept.lr, asked.lr);
   compare("optimizer", arithmetic::update_rule(kept.optimizer.kind).name,
@@ -70,9 +79,10 @@ train::TrainState state_of(const runs::TakenRun& taken, const model::Model& mode
 // What config.toml says of these options. The names of the devices follow when the devices are made.
 store::RunConfig config_of(const TrainOptions& options, const train::Job& job) {
   const Dataset::Inside& data = options.data.inside();
+  const std::optional<int> ghost = ghost_of_own(job.model);
   return {
       .job = {.model = job.model.name,
-              .layers = is_of_the_zoo(job.model) ? "" : hash_of_layers(job.model),
+              .layers = ghost ? "" : hash_of_layers(job.model),
               .data = to_hex(data::hash_of(data.split)),
               .data_sizes = train::sizes_of(data.split),
               .seed = job.seed,
@@ -82,6 +92,7 @@ store::RunConfig config_of(const TrainOptions& options, const train::Job& job) {
               .schedule = job.schedule,
               .epochs = job.epochs,
               .convolution = job.model.convolution,
+              .ghost = ghost.value_or(0),
               .load = options.start ? to_hex(train::hash_of(to_inside(*options.start, job.model))) : ""},
       .machine = {
           .shares = options.shares,

@@ -179,6 +179,29 @@ TEST_F(KeptRunTest, AModelOfItsOwnGoesOnOnlyWithTheSameLayers) {
   EXPECT_THAT(refusal_of(Fault::usage, [&] { run_training(own); }), testing::HasSubstr("other layers"));
 }
 
+// The program can take it up, too, because config.toml says the ghost.
+TEST_F(KeptRunTest, LockstepsOwnModelWithAGhostIsStillItsOwn) {
+  const auto set_ghosts = [](Model& model, int ghost) {
+    for (Layer& layer : model.layers)
+      if (auto* const norm = std::get_if<BatchNorm>(&layer.kind)) norm->ghost = ghost;
+  };
+  TrainOptions ghosts = options("ghosts");
+  ghosts.model = zoo_model("resnet8");
+  set_ghosts(ghosts.model, 16);
+  ghosts.lr = 0.01f;
+  ghosts.epochs = 1;
+  run_training(ghosts);
+  const store::RunConfig config = runs::read_config(ghosts.run / "config.toml");
+  EXPECT_EQ(config.job.layers, "");
+  EXPECT_EQ(config.job.ghost, 16);
+  ghosts.begin = Begin::resume;
+  ghosts.epochs = 2;
+  EXPECT_EQ(run_training(ghosts).epochs.size(), 2U);
+  set_ghosts(ghosts.model, 0);
+  EXPECT_EQ(refusal_of(Fault::usage, [&] { run_training(ghosts); }),
+            "ghost: expected 16 as " + ghosts.run.string() + " says, found 0");
+}
+
 TEST_F(KeptRunTest, WhatWasDamagedIsAWarning) {
   TrainOptions run = options("run");
   run.checkpoint_every = 1;

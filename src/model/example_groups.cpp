@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "base/error.h"
+
 namespace lockstep::model {
 namespace {
 
@@ -27,6 +29,19 @@ std::vector<ExampleGroups> example_groups_of(const Model& model) {
                       static_cast<std::size_t>(shape.height) * static_cast<std::size_t>(shape.width)});
   }
   return groups;
+}
+
+void set_ghost(Model& model, int examples) {
+  bool found = false;
+  for (Layer& layer : model.layers) {
+    auto* const norm = std::get_if<BatchNorm>(&layer.kind);
+    if (norm == nullptr) continue;
+    norm->ghost = examples;
+    found = true;
+  }
+  if (!found)
+    throw Error(Fault::usage, "model {} has no batch norm whose statistics groups of {} examples could have",
+                model.name, examples);
 }
 
 }  // namespace lockstep::model

@@ -14,6 +14,10 @@ Model lenet();
 // The book's multilayer perceptron: 784 - 256 - 10.
 Model mlp();
 
+// A residual network of 16, 32 and 64 channels with batch norm: 1x28x28 to 10 classes, 77,658 trained
+// numbers. A shortcut that changes the shape is a convolution without batch norm.
+Model resnet8();
+
 std::vector<std::string> zoo_names();
 
 // Throws Error(usage) with the nearest name when there is no such model.

@@ -35,8 +35,50 @@ TEST(Zoo, MlpIsTheBooks) {
   EXPECT_EQ(count(mlp()), 784u * 256 + 256 + 256 * 10 + 10);
 }
 
+TEST(Zoo, Resnet8HalvesThePictureTwice) {
+  const Model model = resnet8();
+  const std::vector<Shape> shapes = infer_shapes(model);
+  std::vector<std::pair<std::string, Shape>> ends;
+  for (std::size_t layer = 0; layer < model.layers.size(); ++layer) {
+    const std::string& name = model.layers[layer].name;
+    if (name.ends_with("_relu2") || name == "relu1" || name == "linear1")
+      ends.emplace_back(name, shapes[layer + 1]);
+  }
+  EXPECT_EQ(ends, (std::vector<std::pair<std::string, Shape>>{{"relu1", {16, 28, 28}},
+                                                              {"block1_relu2", {16, 28, 28}},
+                                                              {"block2_relu2", {32, 14, 14}},
+                                                              {"block3_relu2", {64, 7, 7}},
+                                                              {"linear1", {10}}}));
+}
+
+TEST(Zoo, Resnet8sBlocksAddWhatTheyTake) {
+  std::vector<std::vector<std::string>> addends;
+  for (const Layer& layer : resnet8().layers)
+    if (std::holds_alternative<Add>(layer.kind)) addends.push_back(layer.inputs);
+  EXPECT_EQ(addends, (std::vector<std::vector<std::string>>{{"block1_norm2", "relu1"},
+                                                            {"block2_norm2", "block2_shortcut"},
+                                                            {"block3_norm2", "block3_shortcut"}}));
+}
+
+TEST(Zoo, Resnet8HasABiasWhereNoNormFollows) {
+  std::size_t trained = 0;
+  std::vector<std::string> biases;
+  for (const Parameter& parameter : parameters_of(resnet8())) {
+    if (parameter.trained()) trained += parameter.elements();
+    if (parameter.role == ParameterRole::bias && parameter.name.find("norm") == std::string::npos)
+      biases.push_back(parameter.name);
+    if (parameter.role == ParameterRole::weight) {
+      EXPECT_TRUE(std::holds_alternative<KaimingUniform>(parameter.initial)) << parameter.name;
+    }
+  }
+  EXPECT_EQ(biases,
+            (std::vector<std::string>{"block2_shortcut.bias", "block3_shortcut.bias", "linear1.bias"}));
+  EXPECT_EQ(trained, 77'658u);
+  EXPECT_EQ(count(resnet8()) - trained, 2u * 240) << "running statistics";
+}
+
 TEST(Zoo, GivesEveryModelItNames) {
-  EXPECT_EQ(zoo_names(), (std::vector<std::string>{"lenet", "mlp"}));
+  EXPECT_EQ(zoo_names(), (std::vector<std::string>{"lenet", "mlp", "resnet8"}));
   for (const std::string& name : zoo_names()) EXPECT_EQ(zoo_model(name).name, name);
 }
 

@@ -103,13 +103,14 @@ std::string job_text(const JobConfig& job) {
       "{}"
       "epochs = {}\n"
       "convolution = {}\n"
+      "{}"
       "law = {}\n"
       "load = {}\n",
       toml_string(job.model), job.layers.empty() ? "" : fmt::format("layers = {}\n", toml_string(job.layers)),
       toml_string(job.data), toml_string(to_text(job.data_sizes)), seed_text(job.seed), job.batch,
       exact(job.lr), exact(job.optimizer.momentum), optimizer_text(job.optimizer),
-      schedule_text(job.schedule), job.epochs, toml_string(arithmetic::name_of(job.convolution)), job.law,
-      toml_string(job.load));
+      schedule_text(job.schedule), job.epochs, toml_string(arithmetic::name_of(job.convolution)),
+      job.ghost == 0 ? "" : fmt::format("ghost = {}\n", job.ghost), job.law, toml_string(job.load));
 }
 
 std::string machine_text(const MachineConfig& machine) {

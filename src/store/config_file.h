@@ -25,6 +25,7 @@ struct JobConfig {
   arithmetic::Schedule schedule = {};
   int epochs = 10;
   arithmetic::ConvolutionRule convolution = arithmetic::kUsualConvolution;
+  int ghost = 0;  // examples that share a batch norm's statistics, whole packs; 0: the whole minibatch
   int law = 1;
   std::string load = {};  // hash of the starting weights, 32 hex digits; empty if there are none
 
@@ -52,8 +53,9 @@ struct RunConfig {
 };
 
 // The keys are always in the same order; equal configs give equal text and parse_config() gives the config
-// back. Of optimizer and schedule only what says more than the keys lr and momentum has a key: the text of a
-// job of plain SGD, with or without momentum, is that of older versions. Requires: strings are UTF-8.
+// back. Of optimizer and schedule only what says more than the keys lr and momentum has a key, and a ghost
+// only if it is not 0: the text of a job of plain SGD, with or without momentum, is that of older versions.
+// Requires: strings are UTF-8.
 std::string to_toml(const RunConfig& config);
 
 // Keys that are not there keep their defaults, but for job.convolution, which is direct then; those of the

@@ -60,6 +60,7 @@ TEST(ConfigFile, EveryFieldComesBack) {
               .schedule = {.kind = ScheduleKind::cosine, .lr_min = 0.001, .warmup = 12},
               .epochs = 3,
               .convolution = ConvolutionRule::fast,
+              .ghost = 48,
               .law = 2,
               .load = std::string(32, 'f')},
       .machine = {.devices = {"cpu:0", "opencl:1"},
@@ -83,6 +84,13 @@ TEST(ConfigFile, BothRulesForConvolutionsComeBack) {
     const RunConfig config{.job = {.convolution = rule}};
     EXPECT_EQ(parse_config(to_toml(config), "c.toml"), config) << to_toml(config);
   }
+}
+
+TEST(ConfigFile, OnlyAGhostThatIsNot0HasAKey) {
+  EXPECT_NE(to_toml({.job = {.ghost = 48}}).find("\nghost = 48\n"), std::string::npos);
+  EXPECT_EQ(to_toml({}).find("ghost"), std::string::npos);
+  EXPECT_EQ(refusal("[job]\nghost = 10"), "c.toml:2: job.ghost: expected a multiple of 16, found 10");
+  EXPECT_EQ(refusal("[job]\nghost = 'sync'"), "c.toml:2: job.ghost: expected an integer, found a string");
 }
 
 TEST(ConfigFile, FloatsComeBackBitForBit) {
@@ -307,6 +315,7 @@ TEST(JobHash, DependsOnTheJobAlone) {
       {.job = {.batch = 255}},
       {.job = {.lr = 0.3f}},
       {.job = {.epochs = 11}},
+      {.job = {.ghost = 16}},
       {.job = {.law = 2}},
       {.job = {.load = kHash}},
       {.job = {.optimizer = arithmetic::sgd_with_momentum(0.9f)}},

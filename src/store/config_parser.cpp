@@ -82,6 +82,7 @@ std::vector<Field> job_fields() {
            }},
           {"epochs", [](D& d, const V& v) { read_integer(d.config.job.epochs, v, 0); }},
           {"convolution", [](D& d, const V& v) { read_convolution(d.config.job.convolution, v); }},
+          {"ghost", [](D& d, const V& v) { read_ghost(d.config.job.ghost, v); }},
           {"law", [](D& d, const V& v) { read_integer(d.config.job.law, v, 1); }},
           {"load", [](D& d, const V& v) { read_hash(d.config.job.load, v); }}};
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "arithmetic/convolution_rule.h"
+#include "arithmetic/pack.h"
 #include "base/error.h"
 #include "base/hash.h"
 
@@ -129,6 +130,12 @@ void read_convolution(arithmetic::ConvolutionRule& into, const ConfigValue& valu
     value.refuse(fmt::format("\"{}\"", fmt::join(arithmetic::convolution_rule_names(), "\" or \"")),
                  fmt::format("{:?}", name));
   into = *rule;
+}
+
+void read_ghost(int& into, const ConfigValue& value) {
+  read_integer(into, value, 0);
+  if (into % arithmetic::kPack != 0)
+    value.refuse(fmt::format("a multiple of {}", arithmetic::kPack), fmt::format("{}", into));
 }
 
 void read_exchange(std::string& into, const ConfigValue& value) {

@@ -35,6 +35,7 @@ void read_momentum(std::optional<float>& into, const ConfigValue& value);
 void read_number(std::optional<double>& into, const ConfigValue& value);
 void read_seconds(double& into, const ConfigValue& value);
 void read_convolution(arithmetic::ConvolutionRule& into, const ConfigValue& value);
+void read_ghost(int& into, const ConfigValue& value);
 void read_exchange(std::string& into, const ConfigValue& value);
 void read_devices(std::vector<std::string>& into, const ConfigValue& value);
 void read_shares(std::vector<double>& into, const ConfigValue& value);

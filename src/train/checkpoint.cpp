@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "model/example_groups.h"
 #include "model/zoo.h"
 #include "store/checkpoint_rules.h"
 
@@ -106,6 +107,7 @@ model::Model model_of(const store::JobConfig& config) {
         config.model);
   model::Model model = model::zoo_model(config.model);
   model.convolution = config.convolution;
+  if (config.ghost != 0) model::set_ghost(model, config.ghost);
   return model;
 }
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/refusal_for_test.h"
 #include "base/same_bits_for_test.h"
+#include "model/example_groups.h"
 #include "model/zoo.h"
 #include "run/state_for_test.h"
 
@@ -133,6 +134,15 @@ TEST(SizesOf, AreCountsAndShapes) {
   EXPECT_EQ(to_text(sizes_of({train, test})), "2 + 1 pictures of 1x2x3, 4 classes");
   EXPECT_EQ(to_text(sizes_of({test, train})), "1 + 2 pictures of 1x2x3, 4 classes");
   EXPECT_EQ(hash_of(data::Split{train, test}), hash_of(data::Split{test, train}));
+}
+
+TEST(ModelOf, HasTheConfigsGhost) {
+  for (const int ghost : {0, 48}) {
+    for (const model::ExampleGroups& groups :
+         model::example_groups_of(model_of({.model = "resnet8", .ghost = ghost})))
+      EXPECT_EQ(groups.examples, static_cast<std::size_t>(ghost)) << groups.layer;
+  }
+  EXPECT_THROW(model_of({.model = "lenet", .ghost = 48}), Error);
 }
 
 TEST(ModelOf, HasTheConfigsRuleForConvolutions) {

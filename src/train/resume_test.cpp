@@ -86,6 +86,52 @@ TEST(Resume, RunningStatisticsGoOnOnOtherDevices) {
   }
 }
 
+// The shapes of resnet8's layers, small: a block that adds what it takes, and one with a stride and a
+// convolution beside it.
+model::Model small_residual_model(int ghost) {
+  const auto before_norm = [](int channels, int stride) {
+    return model::Conv2d{.out_channels = channels,
+                         .kernel = {3, 3},
+                         .stride = {stride, stride},
+                         .padding = {1, 1},
+                         .bias = false,
+                         .initial_weight = model::KaimingUniform{}};
+  };
+  const model::Conv2d shortcut{.out_channels = 6, .kernel = {1, 1}, .stride = {2, 2}};
+  return {"residual",
+          {1, 6, 6},
+          {{"conv1", before_norm(4, 1)},
+           {"norm1", model::BatchNorm{ghost}},
+           {"relu1", model::Relu{}},
+           {"conv2", before_norm(4, 1)},
+           {"norm2", model::BatchNorm{ghost}},
+           {"add1", model::Add{}, {"norm2", "relu1"}},
+           {"relu2", model::Relu{}},
+           {"conv3", before_norm(6, 2)},
+           {"norm3", model::BatchNorm{ghost}},
+           {"shortcut", shortcut, {"relu2"}},
+           {"add2", model::Add{}, {"norm3", "shortcut"}},
+           {"relu3", model::Relu{}},
+           {"pool1", model::GlobalAvgPool{}},
+           {"flatten1", model::Flatten{}},
+           {"linear1", model::Linear{3}}},
+          0.3};
+}
+
+// Epochs end with a minibatch of four examples, and the step where the training stops is inside an epoch.
+TEST(Resume, AResidualNetworkWithBatchNormGoesOnOnOtherDevices) {
+  std::vector<TrainState> ends;
+  for (const int ghost : {0, 16}) {
+    Job job = kJob;
+    job.model = small_residual_model(ghost);
+    job.learning_rate = 0.1f;
+    SCOPED_TRACE(ghost);
+    expect_to_go_on(job);
+    ends.push_back(trained(job, {}, {}));
+  }
+  EXPECT_NE(numbers_of(ends[0].tensors), numbers_of(ends[1].tensors));
+}
+
 // Which elements are dropped is no state: in the middle of an epoch, on other devices, the same ones are.
 TEST(Resume, DropoutGoesOnInTheMiddleOfAnEpochOnOtherDevices) {
   Job job = job_by(arithmetic::UpdateKind::adam);
