@@ -22,7 +22,8 @@ double multiply_adds(const Convolution& c) {
       taps_inside(c.output.height, c.input.height, c.kernel.height, c.stride.height, c.padding.height);
   const double columns =
       taps_inside(c.output.width, c.input.width, c.kernel.width, c.stride.width, c.padding.width);
-  return rows * columns * (c.input.channels / c.groups) * c.output.channels;
+  const int inputs = c.input.channels / c.groups;
+  return rows * columns * inputs * c.output.channels;
 }
 
 }  // namespace lockstep::program
