@@ -57,9 +57,7 @@ class SumCheck {
     const Program& program = programs_[rank];
     for (const Sum& sum : program.sums) {
       if (!sums_count()) break;
-      if (sum.parameter < 0) {
-        expect(rank, sum.gradient, expected(sum));
-      } else if (trains()) {
+      if (sum.parameter >= 0 && trains()) {
         expect(rank, sum.parameter, terms().updated_by(expected(sum)));
       } else {
         expect(rank, sum.gradient, expected(sum));

@@ -128,10 +128,9 @@ struct Layer {
       for (int e = first; e < end; ++e) {
         const Planes pixels = inputs(x, e, tile), gradients = output_gradients(dy, e, tile);
         for (int o = 0; o < out.channels; ++o) {
-          for (int c = 0; c < kernels.channels; ++c) {
-            add_product(sums[weight_index(o, c)], gradients[static_cast<std::size_t>(o)],
-                        pixels[static_cast<std::size_t>(first_input_for(o) + c)]);
-          }
+          const Plane* const own = &pixels[static_cast<std::size_t>(first_input_for(o))];
+          for (int c = 0; c < kernels.channels; ++c)
+            add_product(sums[weight_index(o, c)], gradients[static_cast<std::size_t>(o)], own[c]);
         }
       }
     }
@@ -158,10 +157,9 @@ std::vector<float> winograd_forward(const arithmetic::ConvolutionShape& shape, i
       const Planes inputs = layer.inputs(x, e, corner);
       for (int o = 0; o < shape.out_channels; ++o) {
         Plane sums = layer.no_sums();
-        const int first = layer.first_input_for(o);
-        for (int c = 0; c < shape.group_in_channels(); ++c) {
-          add_product(sums, weights[layer.weight_index(o, c)], inputs[static_cast<std::size_t>(first + c)]);
-        }
+        const Plane* const own = &inputs[static_cast<std::size_t>(layer.first_input_for(o))];
+        for (int c = 0; c < shape.group_in_channels(); ++c)
+          add_product(sums, weights[layer.weight_index(o, c)], own[c]);
         const Plane outputs = layer.toom_cook.in_two_dimensions(&ToomCook::output, sums);
         const auto finish = [&](std::size_t i, std::size_t j, std::size_t at) {
           const float sum = outputs[i][j];

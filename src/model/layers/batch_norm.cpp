@@ -12,8 +12,9 @@ Shape BatchNorm::output(const LayerInputs& in) const {
   };
   if (ghost < 0 || ghost % arithmetic::kPack != 0)
     refuse("ghost", ghost, "a multiple of 16 examples, or 0 for the whole minibatch");
-  if (!(eps >= 1e-30 && eps <= 1)) refuse("eps", eps, "between 1e-30 and 1");
-  if (!(momentum >= 0 && momentum <= 1)) refuse("momentum", momentum, "between 0 and 1");
+  const bool eps_fits = eps >= 1e-30 && eps <= 1, momentum_fits = momentum >= 0 && momentum <= 1;  // nor NaN
+  if (!eps_fits) refuse("eps", eps, "between 1e-30 and 1");
+  if (!momentum_fits) refuse("momentum", momentum, "between 0 and 1");
   return in.shape();
 }
 

@@ -5,7 +5,8 @@
 namespace lockstep::model {
 
 Shape Dropout::output(const LayerInputs& in) const {
-  if (!(p >= 0 && p < 1)) {  // nor is NaN
+  const bool is_probability = p >= 0 && p < 1;  // and not NaN
+  if (!is_probability) {
     throw Error(
         Fault::usage,
         "layer {} drops elements of its input {} with probability {}; it must be at least 0 and below 1",
