@@ -29,7 +29,7 @@ LAW_BEFORE_CODE = {
     r"\bgradient norm\b": r"gradient_?norm",
     r"\baugmentation\b": r"augment",
     r"\bschedules\b": r"learning_?rate_?schedule|lr_?schedule",
-    r"\bwith groups\b": r"conv\w*_?groups|groups_?of_?(the_)?layer",
+    r"\bwith groups\b": r"grouped_?plan|groups_?of_?(the_)?layer",
     r"\btensor parallelism\b": r"tensor_?parallel",
     r"\bpipeline\b": r"pipeline_?(stage|parallel)",
     r"\bmean_c\b": r"channel_?means?\b",
