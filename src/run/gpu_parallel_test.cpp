@@ -239,7 +239,9 @@ TEST_P(CudaParallel, OneToEightDevicesHaveTheBitsOfOneCpuDevice) {
   for (const int count : {1, 2, 4, 5, 6, 7, 8}) settings.push_back(several("cuda", count));
 #endif
   expect_same_bits(inventory, {small_model(), {112, 96, 33}}, settings);
+#if !defined(LOCKSTEP_SANITIZED)
   expect_same_bits(inventory, {norm_model(), {48, 34}}, std::span(settings).first(1));
+#endif
 
   inventory::MadeDevices made = inventory.make(several("cuda", 2), {});
   EXPECT_EQ(Crew(std::move(made.devices), {}).direct(0),
