@@ -85,6 +85,7 @@ class NotingDevice final : public device::PassingDevice {
     }
 
    private:
+    using PassingExecutable::begin;  // of a program; the other is of an instruction
     void begin(const program::Instruction& instruction) override {
       // Each instruction begins for every pack.
       if (std::ranges::find(begun_, &instruction) == begun_.end()) {
