@@ -145,7 +145,7 @@ TEST(Network, RunningStatisticsOfEveryBatchNormMove) {
   EXPECT_THAT(parameters[3], SameBits(Tensor{4.5f}));
   EXPECT_NEAR(parameters[6][0], 7, 1e-5);
   EXPECT_NEAR(parameters[7][0], 2, 1e-4);
-  for (const std::size_t kept : {0, 1, 4, 5}) EXPECT_EQ(parameters[kept], before[kept]);
+  for (const std::size_t kept : {0U, 1U, 4U, 5U}) EXPECT_EQ(parameters[kept], before[kept]);
 }
 
 TEST(Network, GradientsMeetInReverseModelOrder) {

@@ -104,7 +104,7 @@ TEST(TrainStep, MovesTheRunningStatistics) {
   EXPECT_TRUE(step.finite);
   std::vector<Tensor> expected = parameters;
   update_running_statistics(model, expected, 2, forward(model, parameters, 2, images));
-  for (const std::size_t p : {4, 5}) {  // bn1.running_mean, bn1.running_var
+  for (const std::size_t p : {4U, 5U}) {  // bn1.running_mean, bn1.running_var
     EXPECT_TRUE(step.gradients[p].empty());
     EXPECT_THAT(step.parameters[p], SameBits(expected[p]));
     EXPECT_NE(step.parameters[p], parameters[p]);
