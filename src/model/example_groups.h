@@ -17,7 +17,7 @@ struct ExampleGroups {
 // In model order.
 std::vector<ExampleGroups> example_groups_of(const Model& model);
 
-// Every batch norm of the model then takes its statistics over so many consecutive examples; 0: over the
+// Every batch norm of the model then takes its statistics over this many consecutive examples; 0: over the
 // whole minibatch. Throws Error(usage) if the model has no batch norm.
 void set_ghost(Model& model, int examples);
 

@@ -8,7 +8,7 @@ TileShape tile_shape(const program::Convolution& c, const Tiling& t, int packs) 
           c.output.width,   c.padding.height, t.rows,        t.columns,         packs};
 }
 
-// To products the groups of a pack are so many times its frequencies.
+// The products take each group of a pack for further frequencies of it.
 void multiply(const PackLaunches& launches, const Memory* from, const Memory* weights, const Memory* to,
               const ProductShape& shape) {
   const LaunchContext& context = launches.context;
