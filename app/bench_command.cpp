@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/error.h"
+#include "batch_norm_option.h"
 #include "bench_compile_command.h"
 #include "bench_crew.h"
 #include "bench_exchange_command.h"
@@ -23,6 +24,7 @@
 #include "devices.h"
 #include "environment.h"
 #include "lists.h"
+#include "model/example_groups.h"
 #include "model/zoo.h"
 #include "numbers.h"
 #include "output.h"
@@ -41,7 +43,7 @@ class BenchCommand final : public Command {
   }
 
   CLI::App* add_to(CLI::App& app) override {
-    parser_ = app.add_subcommand("bench", "Measure a training step of LeNet, and each of its kernels");
+    parser_ = app.add_subcommand("bench", "Measure a training step, and each of its kernels");
     add_step_options();
     parser_->add_flag("--step-only", step_only_, "The step on these devices and nothing else");
     parser_->add_flag(
@@ -64,16 +66,18 @@ class BenchCommand final : public Command {
       return part.command->run();
     }
     const std::vector<measure::StepSetting> asked = settings();
+    choose_model(asked.front().devices);
     const cpu::Kernels& kernels = cpu::choose_kernels(environment_variable("LOCKSTEP_TARGET"));
     measure::FmaPeak peak(kernels);
     BenchFigures figures;
     figures.target = kernels.name;
-    figures.convolution = model().convolution;
+    figures.model = model_.name;
+    figures.convolution = model_.convolution;
     // First, so that devices that are not to be had are refused before anything is measured.
     (asked.size() == 1 ? figures.steps : figures.settings) = steps(asked, peak);
     if (scaling_) figures.scaling = scaling();
     if (!step_only_) {
-      measure::KernelBenchOptions options{.make_crew = make_bench_crew, .model = model()};
+      measure::KernelBenchOptions options{.make_crew = make_bench_crew, .model = model_};
       options.pace.seconds = seconds_;
       figures.kernels = measure::bench_kernels(options, peak);
     }
@@ -89,6 +93,7 @@ class BenchCommand final : public Command {
   };
 
   void add_step_options() {
+    parser_->add_option("--model", model_name_, "Model of the step (default lenet)")->type_name("NAME");
     parser_
         ->add_option_function<std::string>(
             "--devices", [this](const std::string& text) { devices_ = text; },
@@ -109,6 +114,7 @@ class BenchCommand final : public Command {
         ->type_name("LIST");
     add_seconds(*parser_, seconds_, "each part");
     add_convolution(*parser_, convolution_);
+    add_batch_norm(*parser_, batch_norm_);
   }
 
   void expect_no_own_options(const std::string& part) const {
@@ -119,14 +125,17 @@ class BenchCommand final : public Command {
     }
   }
 
-  model::Model model() const {
-    model::Model lenet = model::lenet();
-    lenet.convolution = convolution_.value_or(lenet.convolution);
-    return lenet;
+  // devices: of the first setting, for --batch-norm device.
+  void choose_model(int devices) {
+    model_ = model::zoo_model(model_name_);
+    model_.convolution = convolution_.value_or(model_.convolution);
+    if (!batch_norm_) return;
+    const DividedBatch batch{measure::StepBenchOptions{}.examples, static_cast<std::size_t>(devices)};
+    model::set_ghost(model_, ghost_of(*batch_norm_, model_, batch));
   }
 
   measure::ScalingFigure scaling() const {
-    measure::ScalingOptions options{.make_crew = make_bench_crew, .model = model()};
+    measure::ScalingOptions options{.make_crew = make_bench_crew, .model = model_};
     options.cores = cpu::usable_cores();
     options.pace.seconds = seconds_;
     return measure::measure_scaling(options);
@@ -154,7 +163,7 @@ class BenchCommand final : public Command {
   // A single setting is seen beside one CPU device of one thread.
   std::vector<measure::StepFigure> steps(std::span<const measure::StepSetting> asked,
                                          measure::FmaPeak& peak) {
-    measure::StepBenchOptions options{.make_crew = make_bench_crew, .model = model()};
+    measure::StepBenchOptions options{.make_crew = make_bench_crew, .model = model_};
     options.make_named_crew = [this](const std::vector<std::string>& names, int threads) {
       return crews_.make_crew({.devices = names, .threads = threads});
     };
@@ -169,11 +178,13 @@ class BenchCommand final : public Command {
 
   CLI::App* parser_ = nullptr;
   std::vector<Part> parts_;
-  std::string devices_ = "cpu:0";
+  std::string model_name_ = "lenet", devices_ = "cpu:0";
+  model::Model model_;
   Devices crews_;
   std::optional<std::vector<double>> shares_;
   std::vector<int> threads_ = {0};  // 0: not given
   std::optional<arithmetic::ConvolutionRule> convolution_;
+  std::optional<BatchNormForm> batch_norm_;
   double seconds_ = 3;
   bool step_only_ = false, scaling_ = false, json_ = false;
 };

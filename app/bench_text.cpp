@@ -53,6 +53,30 @@ std::string microseconds(const KernelFigure& kernel) {
   return fmt::format("{:.0f}", kernel.time.seconds.median * kMicros);
 }
 
+// Which part of the time of all kernels each kind of work takes.
+struct Parts {
+  double products = 0, layers = 0, rest = 0;
+
+  explicit Parts(const std::vector<KernelFigure>& kernels) {
+    for (const KernelFigure& kernel : kernels) part(kernel.work) += kernel.time.seconds.median;
+    const double all = products + layers + rest;
+    for (double* const seconds : {&products, &layers, &rest}) *seconds /= all;
+  }
+
+ private:
+  double& part(measure::WorkKind work) {
+    switch (work) {
+      case measure::WorkKind::products:
+        return products;
+      case measure::WorkKind::layers:
+        return layers;
+      case measure::WorkKind::rest:
+        break;
+    }
+    return rest;
+  }
+};
+
 std::string kernel_tables(const BenchFigures& figures) {
   std::string text = heading("kernel, one core", "us a batch") + "   algorithm\n";
   for (const KernelFigure& k : figures.kernels) {
@@ -64,6 +88,11 @@ std::string kernel_tables(const BenchFigures& figures) {
   for (const KernelFigure& k : figures.kernels) {
     if (!multiplies(k)) text += fmt::format("{:<{}}{:>52}\n", k.name, kNameWidth, microseconds(k));
   }
+  const Parts parts(figures.kernels);
+  text += fmt::format(
+      "\nof the time of all kernels: convolution and linear {:.1f} %, norm, relu, sum, pool and dropout {:.1f} "
+      "%, the rest {:.1f} %\n",
+      100 * parts.products, 100 * parts.layers, 100 * parts.rest);
   return text;
 }
 
@@ -171,9 +200,9 @@ Json json_of(const std::vector<StepFigure>& settings, const PeakFigure& core_pea
 
 std::string bench_table(const BenchFigures& figures) {
   std::string text = fmt::format(
-      "LeNet's training step, minibatches of 256, convolution {}, {} kernels\n"
+      "A training step of {}, minibatches of 256, convolution {}, {} kernels\n"
       "{}",
-      arithmetic::name_of(figures.convolution), figures.target, peak_lines(figures.core_peak));
+      figures.model, arithmetic::name_of(figures.convolution), figures.target, peak_lines(figures.core_peak));
   if (!figures.core_peak.busy() && (!figures.kernels.empty() || !figures.steps.empty()))
     text += "of peak: of the best window of the run. then: of the windows just before and after.\n";
   if (!figures.kernels.empty()) text += kernel_tables(figures);
@@ -197,6 +226,7 @@ std::string bench_json(const BenchFigures& figures) {
     }
   }
   Json json{{"target", figures.target},
+            {"model", figures.model},
             {"convolution", arithmetic::name_of(figures.convolution)},
             {"fma_peak_gflops", figures.core_peak.best / kGiga},
             {"fma_peak_median_gflops", figures.core_peak.median / kGiga},
@@ -204,6 +234,10 @@ std::string bench_json(const BenchFigures& figures) {
             {"busy", busy},
             {"kernels", std::move(kernels)},
             {"other", std::move(other)}};
+  if (!figures.kernels.empty()) {
+    const Parts parts(figures.kernels);
+    json["parts"] = {{"products", parts.products}, {"layers", parts.layers}, {"rest", parts.rest}};
+  }
   if (figures.settings.empty()) {
     json["step"] = json_of(figures.steps.back(), figures.core_peak);
   } else {

@@ -13,6 +13,7 @@ namespace lockstep::app {
 
 struct BenchFigures {
   std::string target;  // name of the kernels: avx512
+  std::string model = "lenet";
   arithmetic::ConvolutionRule convolution = model::Model{}.convolution;
   measure::PeakFigure core_peak = {};
   std::vector<measure::KernelFigure> kernels;  // on one core, in the order of the step
@@ -23,9 +24,10 @@ struct BenchFigures {
 
 std::string bench_table(const BenchFigures& figures);
 
-// One object: target, convolution, fma_peak_gflops, fma_peak_median_gflops, fma_peak_lower_quartile_gflops,
+// One object: target, model, convolution, fma_peak_gflops, fma_peak_median_gflops, fma_peak_lower_quartile_gflops,
 // busy (then every share is null: see PeakFigure), kernels of {name, algorithm, gflops, share}, other of
-// {name, microseconds} for what does not multiply, step of {devices, threads, gflops, share,
+// {name, microseconds} for what does not multiply, parts of {products, layers, rest} as fractions of the time
+// of all kernels if they were measured, step of {devices, threads, gflops, share,
 // seconds_per_epoch, quartiles, names where not all are CPU devices} and, if it was measured, scaling of
 // {cores, settings of {name, steps_per_second, quartiles}, ratios of {of, to, ratio, quartiles}}. Several
 // settings stand under settings instead of step, each with {ratio, ratio_quartiles}: how many times as fast

@@ -9,8 +9,12 @@ BenchFigures figures() {
   return {.target = "avx2",
           .convolution = arithmetic::ConvolutionRule::direct,
           .core_peak = {100e9, 90e9, 86e9},
-          .kernels = {{"input load", "", 0, {{1e-5, 2e-5, 3e-5, 4e-5}, 3e6}},
-                      {"conv2 input gradient", "4x4 tiles", 8e8, {{0.008, 0.0125, 0.016, 0.02}, 1e9}}},
+          .kernels = {{"input load", "", 0, {{0.001, 0.002, 0.004, 0.005}, 3e6}},
+                      {"conv2 input gradient",
+                       "4x4 tiles",
+                       8e8,
+                       {{0.008, 0.0125, 0.016, 0.02}, 1e9},
+                       measure::WorkKind::products}},
           .steps = {{{1, 1}, 1, 2e9, {{0.02, 0.025, 0.04, 0.05}, 2.5e9}},
                     {{2, 1}, 2, 2e9, {{0.01, 0.0125, 0.02, 0.04}, 1.25e9}}},
           .settings = {},
@@ -36,14 +40,17 @@ const measure::ScalingFigure kScaling{
 
 TEST(BenchTable, ListsKernelsOtherPartsAndSteps) {
   EXPECT_EQ(bench_table(figures()),
-            "LeNet's training step, minibatches of 256, convolution direct, avx2 kernels\n"
+            "A training step of lenet, minibatches of 256, convolution direct, avx2 kernels\n"
             "FMA peak of one core: 100.0 GFLOP/s (best window; median 90.0)\n"
             "of peak: of the best window of the run. then: of the windows just before and after.\n"
             "\n"
             "kernel, one core           GFLOP/s   of peak   quartiles      then  us a batch   algorithm\n"
             "conv2 input gradient          50.0    50.0 %     40-64 %    80.0 %       16000   4x4 tiles\n"
             "\n"
-            "input load                                                                  30\n"
+            "input load                                                                4000\n"
+            "\n"
+            "of the time of all kernels: convolution and linear 80.0 %, norm, relu, sum, pool and dropout 0.0 %, "
+            "the rest 20.0 %\n"
             "\n"
             "whole step                 GFLOP/s   of peak   quartiles      then  s an epoch\n"
             "1 thread                      50.0    50.0 %     40-80 %    80.0 %        9.40\n"
@@ -54,7 +61,7 @@ TEST(BenchTable, ABusyMachineGetsNoSharesOfThePeak) {
   BenchFigures busy = figures();
   busy.core_peak.lower_quartile = 60e9;
   EXPECT_EQ(bench_table(busy),
-            "LeNet's training step, minibatches of 256, convolution direct, avx2 kernels\n"
+            "A training step of lenet, minibatches of 256, convolution direct, avx2 kernels\n"
             "FMA peak of one core: 100.0 GFLOP/s (best window; median 90.0)\n"
             "The machine was busy: the slowest quarter of the peak's windows was 40 % or more below the best "
             "(limit: 15 %).\n"
@@ -63,7 +70,10 @@ TEST(BenchTable, ABusyMachineGetsNoSharesOfThePeak) {
             "kernel, one core           GFLOP/s   of peak   quartiles      then  us a batch   algorithm\n"
             "conv2 input gradient          50.0         -           -         -       16000   4x4 tiles\n"
             "\n"
-            "input load                                                                  30\n"
+            "input load                                                                4000\n"
+            "\n"
+            "of the time of all kernels: convolution and linear 80.0 %, norm, relu, sum, pool and dropout 0.0 %, "
+            "the rest 20.0 %\n"
             "\n"
             "whole step                 GFLOP/s   of peak   quartiles      then  s an epoch\n"
             "1 thread                      50.0         -           -         -        9.40\n"
@@ -91,7 +101,7 @@ TEST(BenchTable, LeavesOutWhatWasNotMeasured) {
 
 TEST(BenchTable, ComparesSeveralSettingsWithTheFirst) {
   EXPECT_EQ(bench_table(several_settings()),
-            "LeNet's training step, minibatches of 256, convolution direct, avx2 kernels\n"
+            "A training step of lenet, minibatches of 256, convolution direct, avx2 kernels\n"
             "FMA peak of one core: 100.0 GFLOP/s (best window; median 90.0)\n"
             "\n"
             "Whole steps, in turns. ratio: how many times as fast as the first line, turn by turn.\n"
@@ -108,9 +118,10 @@ TEST(BenchJson, GivesTheLastStepAndSharesAsFractions) {
   with_scaling.scaling = kScaling;
   EXPECT_EQ(
       bench_json(with_scaling),
-      R"({"target":"avx2","convolution":"direct","fma_peak_gflops":100.0,"fma_peak_median_gflops":90.0,"fma_peak_lower_quartile_gflops":86.0,"busy":false,)"
+      R"({"target":"avx2","model":"lenet","convolution":"direct","fma_peak_gflops":100.0,"fma_peak_median_gflops":90.0,"fma_peak_lower_quartile_gflops":86.0,"busy":false,)"
       R"("kernels":[{"name":"conv2 input gradient","algorithm":"4x4 tiles","gflops":50.0,"share":0.5,"share_then":0.8}],)"
-      R"("other":[{"name":"input load","microseconds":30.0}],)"
+      R"("other":[{"name":"input load","microseconds":4000.0}],)"
+      R"("parts":{"products":0.8,"layers":0.0,"rest":0.2},)"
       R"("step":{"devices":2,"threads":1,"gflops":100.0,"share":0.5,"share_then":0.8,"seconds_per_epoch":4.7,"quartiles":[2.9375,9.4]},)"
       R"("scaling":{"cores":2,"settings":[)"
       R"({"name":"2 independent runs","steps_per_second":100.0,"quartiles":[95.0,105.0]},)"
@@ -135,7 +146,7 @@ TEST(BenchJson, GivesSeveralSettingsInsteadOfAStep) {
   two.settings = {two.settings[0], two.settings[2]};
   EXPECT_EQ(
       bench_json(two),
-      R"({"target":"avx2","convolution":"direct","fma_peak_gflops":100.0,"fma_peak_median_gflops":90.0,"fma_peak_lower_quartile_gflops":86.0,"busy":false,)"
+      R"({"target":"avx2","model":"lenet","convolution":"direct","fma_peak_gflops":100.0,"fma_peak_median_gflops":90.0,"fma_peak_lower_quartile_gflops":86.0,"busy":false,)"
       R"("kernels":[],"other":[],"settings":[)"
       R"({"devices":1,"threads":2,"gflops":50.0,"share":0.25,"share_then":0.2,"seconds_per_epoch":9.4,)"
       R"("quartiles":[4.7,11.75],"ratio":1.0,"ratio_quartiles":[1.0,1.0]},)"

@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 
-import lenet  # before torch: it chooses the instruction set
+import training  # before torch: it chooses the instruction set
 from torch import distributed, multiprocessing
 from torch.nn.parallel import DistributedDataParallel
 
@@ -17,22 +17,22 @@ DDP_OPTIONS = {"defaults": {}, "bucket view + static graph": {"gradient_as_bucke
 
 def share_of(data, rank, processes):
     """This rank's part of each minibatch: the mean of the ranks' mean losses is then the mean over the minibatch."""
-    whole = len(data[1]) // lenet.BATCH * lenet.BATCH
-    return [part[:whole].unflatten(0, (-1, processes, lenet.BATCH // processes))[:, rank].flatten(0, 1).contiguous()
+    whole = len(data[1]) // training.BATCH * training.BATCH
+    return [part[:whole].unflatten(0, (-1, processes, training.BATCH // processes))[:, rank].flatten(0, 1).contiguous()
             for part in data]
 
 
 def make_settings(rank, processes):
-    data = share_of(lenet.load_data(), rank, processes)
-    return [lenet.Setting(f"{mode}, {memory_format}, {options}",
-                          DistributedDataParallel(lenet.Loss(memory_format), **DDP_OPTIONS[options]), mode,
-                          lenet.in_format(data, memory_format), lenet.BATCH // processes)
-            for mode in lenet.MODES for memory_format in lenet.FORMATS for options in DDP_OPTIONS]
+    data = share_of(training.load_data(), rank, processes)
+    return [training.Setting(f"{mode}, {memory_format}, {options}",
+                          DistributedDataParallel(training.Loss(memory_format), **DDP_OPTIONS[options]), mode,
+                          training.in_format(data, memory_format), training.BATCH // processes)
+            for mode in training.MODES for memory_format in training.FORMATS for options in DDP_OPTIONS]
 
 
 def run_rank(rank, arguments, cores, barrier, meeting_file):
     os.sched_setaffinity(0, {cores[rank]})  # first, for gloo's threads inherit it
-    lenet.prepare_torch(threads=1)
+    training.prepare_torch(threads=1)
     distributed.init_process_group("gloo", f"file://{meeting_file}", rank=rank, world_size=arguments.processes)
     settings = make_settings(rank, arguments.processes)
     for setting in settings:
@@ -44,22 +44,22 @@ def run_rank(rank, arguments, cores, barrier, meeting_file):
         barrier.wait()
         if rank == 0:
             os.sched_setaffinity(0, cores)  # Lockstep's process inherits it
-            reports.append(lenet.lockstep_turn(arguments.lockstep,
+            reports.append(training.lockstep_turn(arguments.lockstep,
                                                {"--devices": arguments.processes, "--threads": 1}))
             os.sched_setaffinity(0, {cores[rank]})
         barrier.wait()  # a semaphore: meanwhile the other ranks sleep
     if rank == 0:
-        lenet.print_table(f"{arguments.processes} devices of 1 thread", settings, reports)
+        training.print_table(f"{arguments.processes} devices of 1 thread", settings, reports)
     distributed.destroy_process_group()
 
 
 def main():
-    parser = lenet.arguments_parser(__doc__)
+    parser = training.arguments_parser(__doc__)
     parser.add_argument("--processes", type=int, default=2, help="processes, and devices of Lockstep")
     arguments = parser.parse_args()
     cores = sorted(os.sched_getaffinity(0))
-    if not 1 <= arguments.processes <= len(cores) or lenet.BATCH % arguments.processes:
-        sys.exit(f"ddp.py: --processes {arguments.processes} must divide {lenet.BATCH} and have a core each; "
+    if not 1 <= arguments.processes <= len(cores) or training.BATCH % arguments.processes:
+        sys.exit(f"ddp.py: --processes {arguments.processes} must divide {training.BATCH} and have a core each; "
                  f"there are {len(cores)}")
 
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # all ranks are on this host

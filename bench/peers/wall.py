@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-import lenet
+import training
 import torch
 
 MEMORY_FORMAT = "channels_last"  # the faster one in every mode of pytorch.py
@@ -21,19 +21,19 @@ EVALUATED_AT_ONCE = 1000
 
 def train(mode, epochs, threads):
     """PyTorch's side of the bench, in a process of its own."""
-    lenet.prepare_torch(threads)
-    images, labels = lenet.load_data()
-    test_images, test_labels = lenet.in_format(lenet.load_data("t10k"), MEMORY_FORMAT)
-    loss = lenet.Loss(MEMORY_FORMAT)
-    setting = lenet.Setting(mode, loss, mode, (images, labels))
-    whole = len(labels) // lenet.BATCH  # the last 96 examples are left out: their graph would be compiled, too
+    training.prepare_torch(threads)
+    images, labels = training.load_data()
+    test_images, test_labels = training.in_format(training.load_data("t10k"), MEMORY_FORMAT)
+    loss = training.Loss(MEMORY_FORMAT)
+    setting = training.Setting(mode, loss, mode, (images, labels))
+    whole = len(labels) // training.BATCH  # the last 96 examples are left out: their graph would be compiled, too
     for epoch in range(epochs):
         order = torch.randperm(len(labels))
-        setting.images, setting.labels = lenet.in_format((images[order], labels[order]), MEMORY_FORMAT)
+        setting.images, setting.labels = training.in_format((images[order], labels[order]), MEMORY_FORMAT)
         setting.position = 0
         total = sum(setting.step() for _ in range(whole))
         with torch.no_grad():
-            right = sum((loss.lenet(x).argmax(1) == y).sum() for x, y in
+            right = sum((loss.network(x).argmax(1) == y).sum() for x, y in
                         zip(test_images.split(EVALUATED_AT_ONCE), test_labels.split(EVALUATED_AT_ONCE)))
         print(f"epoch {epoch + 1}: loss {total.item() / whole:.3f}", file=sys.stderr)
     print(json.dumps({"accuracy": right.item() / len(test_labels)}))
@@ -51,7 +51,7 @@ def main():
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rounds", type=int, default=3, help="runs of each, at least 2")
-    parser.add_argument("--only", choices=lenet.MODES, help="train in PyTorch in this mode, and nothing else")
+    parser.add_argument("--only", choices=training.MODES, help="train in PyTorch in this mode, and nothing else")
     arguments = parser.parse_args()
     if arguments.only:
         return train(arguments.only, arguments.epochs, arguments.threads)
@@ -59,7 +59,7 @@ def main():
         parser.error("--lockstep is needed")
 
     work = ["--epochs", str(arguments.epochs), "--threads", str(arguments.threads)]
-    runs = {f"PyTorch {mode}": [sys.executable, __file__, *work, "--only", mode] for mode in lenet.MODES}
+    runs = {f"PyTorch {mode}": [sys.executable, __file__, *work, "--only", mode] for mode in training.MODES}
     seconds = {name: [] for name in [*runs, "Lockstep"]}
     for _ in range(arguments.rounds):
         with tempfile.TemporaryDirectory() as directory:
@@ -70,7 +70,7 @@ def main():
                 print(f"{name}: {elapsed:.1f} s {report}", file=sys.stderr)
     print(f"\nLeNet, {arguments.epochs} epochs on {arguments.threads} thread(s), start to finish, "
           f"{arguments.rounds} runs each; PyTorch {torch.__version__}")
-    lenet.print_rows(seconds, "seconds")
+    training.print_rows(seconds, "seconds")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,14 @@ double flops_per_example(const program::Program& program);
 // "conv2 input gradient", "loss": the layer that gives the instruction its name, and what is done to it.
 std::string kernel_name(const program::Instruction& instruction);
 
+// What an instruction is done for.
+enum class WorkKind {
+  products,  // convolution and linear layers, with what is joined to them
+  layers,    // all other layers: norm, relu, sums, pools, dropout
+  rest,      // what a step needs beside its layers: load, prepare, loss, check, update
+};
+WorkKind work_kind(const program::Instruction& instruction);
+
 // "4x4 tiles" of a fast convolution, else "direct".
 std::string algorithm_name(const program::Convolution& convolution);
 

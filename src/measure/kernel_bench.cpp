@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "base/error.h"
-#include "measure/instruction_work.h"
 #include "measure/lone_exchange.h"
 #include "measure/one_by_one.h"
 #include "measure/synthetic_minibatch.h"
@@ -19,9 +18,11 @@ namespace {
 
 using program::Segment;
 
-// All of the segment is timed as one; it multiplies by one algorithm at most.
+// All of the segment is timed as one; its instructions are of one kind of work, and it multiplies by one
+// algorithm at most. The exchange has no instructions of the work's list.
 KernelFigure figure_of(const Segment& segment, int examples, const Timing& time) {
   KernelFigure figure{segment.name, "", 0, time};
+  if (!segment.instructions.empty()) figure.work = work_kind(segment.instructions.front());
   for (const program::Instruction& i : segment.instructions) {
     figure.flops += flops_per_example(i) * examples;
     figure.algorithm = algorithm_name(i);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "measure/fma_peak.h"
+#include "measure/instruction_work.h"
 #include "measure/make_crew.h"
 #include "measure/pace.h"
 #include "measure/turns.h"
@@ -16,6 +17,7 @@ struct KernelFigure {
   std::string algorithm;  // 4x4 tiles; empty where nothing is multiplied
   double flops = 0;       // of a minibatch, by the direct algorithm; 0: does not multiply
   Timing time;            // of a minibatch
+  WorkKind work = WorkKind::rest;
 
   double flops_per_second() const { return flops / time.seconds.median; }
   // Of the best window of the whole run, and of the windows just before and after: a machine that changes its

@@ -40,6 +40,22 @@ class BenchTest(ProgramTest):
     def test_shares_are_for_settings_with_as_many_devices(self):
         self.assertEqual(len(self.json_of("--devices", "cpu:0,2xcpu", "--shares", "3,1")["settings"]), 2)
 
+    def test_a_step_of_another_model(self):
+        found = self.json_of("--model", "resnet8", "--batch-norm", "ghost:32", "--threads", 2)
+        self.assertEqual(found["model"], "resnet8")
+        self.assertGreater(found["step"]["gflops"], 0)
+        self.assertNotIn("parts", found)
+        for arguments, word in ((("--model", "lenett"), "lenet"), (("--batch-norm", "sync"), "no batch norm"),
+                                (("--model", "resnet8", "--batch-norm", "ghost:10"), "10")):
+            self.assert_refused_before_start(self.bench(*arguments), 2, word)
+
+    def test_the_parts_of_a_step_make_up_all_of_it(self):
+        done = self.run_program("bench", "--seconds", "0.01", "--json", "--threads", 1)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        parts = json.loads(done.stdout)["parts"]
+        self.assertAlmostEqual(sum(parts.values()), 1)
+        self.assertGreater(min(parts.values()), 0)
+
     def test_bad_lists_are_refused(self):
         for arguments, word in ((("--devices", ""), "nothing between"), (("--devices", "cpu:0,"), "nothing between"),
                                 (("--devices", "cpu:0,,2xcpu"), "nothing between"),

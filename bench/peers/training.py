@@ -1,6 +1,6 @@
-"""LeNet's training step in PyTorch, as pytorch.py, ddp.py and wall.py time it in turns with Lockstep.
+"""A training step in PyTorch, as pytorch.py, ddp.py and wall.py time it in turns with Lockstep.
 
-Book's LeNet, minibatches of 256, learning rate 0.2, Fashion-MNIST as float tensors in memory, no DataLoader; the loss
+Minibatches of 256, learning rate 0.2, Fashion-MNIST as float tensors in memory, no DataLoader; the loss
 is read once a turn. Times are seconds per epoch (235 steps).
 """
 import argparse
@@ -21,6 +21,7 @@ if TARGET == "avx2":
 
 import numpy  # noqa: E402
 import torch  # noqa: E402
+from networks import NETWORKS  # noqa: E402
 from torch import nn  # noqa: E402
 
 BATCH, LEARNING_RATE, STEPS_PER_EPOCH = 256, 0.2, 235
@@ -71,19 +72,16 @@ def load_data(part="train"):
 
 
 class Loss(nn.Module):
-    """LeNet and its mean loss in one module, so that one compiled graph holds both."""
+    """A network and its mean loss in one module, so that one compiled graph holds both."""
 
-    def __init__(self, memory_format):
+    def __init__(self, memory_format, model="lenet"):
         super().__init__()
-        self.lenet = nn.Sequential(nn.Conv2d(1, 20, 3), nn.ReLU(), nn.AvgPool2d(2), nn.Conv2d(20, 50, 5), nn.ReLU(),
-                                   nn.AvgPool2d(2), nn.Flatten(), nn.Linear(800, 128), nn.ReLU(), nn.Linear(128, 10))
-        for parameter in self.lenet.parameters():
-            (nn.init.normal_(parameter, std=0.01) if parameter.dim() > 1 else nn.init.zeros_(parameter))
+        self.network = NETWORKS[model]()
         self.cross_entropy = nn.CrossEntropyLoss()
         self.to(memory_format=FORMATS[memory_format])
 
     def forward(self, x, y):
-        return self.cross_entropy(self.lenet(x), y)
+        return self.cross_entropy(self.network(x), y)
 
 
 class Setting:
@@ -154,7 +152,7 @@ def print_rows(samples, unit):
 
 def print_table(heading, settings, reports):
     """The turns of PyTorch's settings and Lockstep's reports."""
-    print(f"\nLeNet, {heading}, {len(reports)} turns each; PyTorch {torch.__version__} "
+    print(f"\n{reports[-1]['model']}, {heading}, {len(reports)} turns each; PyTorch {torch.__version__} "
           f"({torch.backends.cpu.get_cpu_capability()}), Lockstep ({reports[-1]['target']}, "
           f"{reports[-1]['convolution']} convolution)")
     samples = {"PyTorch " + setting.name: setting.seconds for setting in settings}
