@@ -24,14 +24,14 @@ struct BenchFigures {
 
 std::string bench_table(const BenchFigures& figures);
 
-// One object: target, model, convolution, fma_peak_gflops, fma_peak_median_gflops, fma_peak_lower_quartile_gflops,
-// busy (then every share is null: see PeakFigure), kernels of {name, algorithm, gflops, share}, other of
-// {name, microseconds} for what does not multiply, parts of {products, layers, rest} as fractions of the time
-// of all kernels if they were measured, step of {devices, threads, gflops, share,
-// seconds_per_epoch, quartiles, names where not all are CPU devices} and, if it was measured, scaling of
-// {cores, settings of {name, steps_per_second, quartiles}, ratios of {of, to, ratio, quartiles}}. Several
-// settings stand under settings instead of step, each with {ratio, ratio_quartiles}: how many times as fast
-// as the first. Requires: steps or settings.
+// One object: target, model, convolution, fma_peak_gflops, fma_peak_median_gflops,
+// fma_peak_lower_quartile_gflops, busy (then every share is null: see PeakFigure), kernels of {name,
+// algorithm, gflops, share}, other of {name, microseconds} for what does not multiply, parts of {products,
+// layers, rest} as fractions of the time of all kernels if they were measured, step of {devices, threads,
+// gflops, share, seconds_per_epoch, quartiles, names where not all are CPU devices} and, if it was measured,
+// scaling of {cores, settings of {name, steps_per_second, quartiles}, ratios of {of, to, ratio, quartiles}}.
+// Several settings stand under settings instead of step, each with {ratio, ratio_quartiles}: how many times
+// as fast as the first. Requires: steps or settings.
 std::string bench_json(const BenchFigures& figures);
 
 }  // namespace lockstep::app
