@@ -1,6 +1,7 @@
 #include "run/exchange_run.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "program/print.h"
@@ -34,11 +35,24 @@ void ExchangeRun::begin(const program::Program& program, const device::StepInput
   error_ = nullptr;
   while (events_.size() < static_cast<std::size_t>(program.events)) events_.emplace_back(false);
   for (std::atomic<bool>& event : events_) event = false;
+  find_waiting_segments();
+}
+
+void ExchangeRun::find_waiting_segments() {
+  waiting_segments_.assign(static_cast<std::size_t>(program_->events), kNone);
+  for (std::size_t s = program_->segments.size(); s-- > 0;) {
+    for (const EventId event : program_->segments[s].waits)
+      waiting_segments_[static_cast<std::size_t>(event)] = static_cast<int>(s);
+  }
+}
+
+int ExchangeRun::segment_that_waits_for(const ExchangeInstruction& receive) const {
+  if (receive.signals.empty()) return kNone;
+  return waiting_segments_[static_cast<std::size_t>(receive.signals.front())];
 }
 
 void ExchangeRun::drain() {
-  for (const Posted& posted : posted_) wait_for_ticket(posted.ticket);
-  posted_.clear();
+  for (; !posted_.empty(); posted_.pop_back()) wait_for_any({&posted_.back().ticket, 1});
 }
 
 void ExchangeRun::signal(EventId event) {
@@ -48,7 +62,7 @@ void ExchangeRun::signal(EventId event) {
   const Clock::time_point start = Clock::now();
   const std::size_t before = next_;
   try {
-    if (!error_) advance(MayWait::no, {});
+    if (!error_) advance(Joins::beside_work, {});
   } catch (...) {
     error_ = std::current_exception();
   }
@@ -56,33 +70,33 @@ void ExchangeRun::signal(EventId event) {
   if (next_ != before) options_.clock.add(TraceSpan::Lane::exchange, start, "exchange");
 }
 
+// What the events need may be further down the list than an instruction that waits for another message, so
+// either message takes the list further.
 void ExchangeRun::wait_for(std::span<const EventId> events) {
   const Lock lock(mutex_);
   if (error_) std::rethrow_exception(error_);
-  if (!all_happened(events)) {
-    advance(MayWait::yes, events);
-    check(make_happen(events, MayWait::yes), "a segment waits for an event that nothing before it signals");
+  if (!all_happened(events)) look_for_arrivals();
+  while (!all_happened(events)) {
+    advance(Joins::now, events);
+    if (!all_happened(events)) wait_for_one_of(events, next_waits());
   }
+  // Other ranks may be waiting for what this rank has joined: it is sent before the work goes on.
+  if (!events.empty()) advance(Joins::beside_work, {});
   options_.activity.exchanging = nullptr;
 }
 
 void ExchangeRun::finish() {
   const Lock lock(mutex_);
   if (error_) std::rethrow_exception(error_);
-  advance(MayWait::yes, {});
-  check(next_ == program_->exchange.size(), "an exchange waits for an event that no work signals");
+  for (advance(Joins::now, {}); !list_is_done(); advance(Joins::now, {})) wait_for_one_of(next_waits(), {});
   // What was sent may still be read when the next step begins.
   const auto receives = [&](const Posted& posted) {
     return std::holds_alternative<program::Receive>(
         program_->exchange[posted.instructions.front()].operation);
   };
   for (auto posted = std::ranges::find_if(posted_, receives); posted != posted_.end();
-       posted = std::ranges::find_if(posted_, receives)) {
-    Posted done = std::move(*posted);
-    posted_.erase(posted);
-    wait_for_ticket(done.ticket);
-    finish_messages(std::move(done));
-  }
+       posted = std::ranges::find_if(posted_, receives))
+    finish_messages(wait_for_any({&posted->ticket, 1}));
   options_.activity.exchanging = nullptr;
 }
 
@@ -90,43 +104,50 @@ bool ExchangeRun::all_happened(std::span<const EventId> events) const {
   return std::ranges::all_of(events, [this](EventId event) { return happened(event); });
 }
 
-// Events of the work happen by themselves; those of messages are looked for here.
-bool ExchangeRun::make_happen(std::span<const EventId> events, MayWait may_wait) {
-  if (all_happened(events)) return true;
-  look_for_arrivals();
-  while (may_wait == MayWait::yes && !all_happened(events)) {
-    const auto wanted = std::ranges::find_if(posted_, [&](const Posted& posted) {
-      return std::ranges::any_of(posted.instructions, [&](std::size_t i) {
-        const ExchangeInstruction& instruction = program_->exchange[i];
-        return signals_any(instruction, events) && !all_happened(instruction.signals);
-      });
-    });
-    if (wanted == posted_.end()) return false;
-    Posted done = std::move(*wanted);
-    posted_.erase(wanted);
-    wait_for_ticket(done.ticket);
-    finish_messages(std::move(done));
-  }
-  return all_happened(events);
+std::span<const EventId> ExchangeRun::next_waits() const {
+  if (list_is_done()) return {};
+  return program_->exchange[next_].waits;
 }
 
-// Without waiting, everything that needs all of the device's threads is left for later, too.
-void ExchangeRun::advance(MayWait may_wait, std::span<const EventId> until) {
-  const std::vector<ExchangeInstruction>& list = program_->exchange;
-  while (next_ < list.size()) {
+// Of messages that bring one of the events that have not happened.
+std::optional<transport::Ticket> ExchangeRun::ticket_of(std::span<const EventId> events) const {
+  const auto brings = [&](std::size_t i) {
+    return signals_any(program_->exchange[i], events) && !all_happened(program_->exchange[i].signals);
+  };
+  const auto found = std::ranges::find_if(
+      posted_, [&](const Posted& posted) { return std::ranges::any_of(posted.instructions, brings); });
+  return found == posted_.end() ? std::nullopt : std::optional(found->ticket);
+}
+
+void ExchangeRun::wait_for_one_of(std::span<const EventId> events, std::span<const EventId> others) {
+  options_.activity.exchanging = &program_->exchange[std::min(next_, program_->exchange.size() - 1)];
+  std::vector<transport::Ticket> tickets;
+  for (const std::span<const EventId> some : {events, others}) {
+    const std::optional<transport::Ticket> ticket = ticket_of(some);
+    if (ticket && std::ranges::find(tickets, *ticket) == tickets.end()) tickets.push_back(*ticket);
+  }
+  check(!tickets.empty(), "an event is waited for that nothing before it signals");
+  finish_messages(wait_for_any(tickets));
+  look_for_arrivals();
+}
+
+// Runs the list until an instruction waits for what has not happened, or until the events have.
+void ExchangeRun::advance(Joins joins, std::span<const EventId> until) {
+  const bool all_joins = joins == Joins::now || options_.executable.joins_beside_work();
+  while (!list_is_done()) {
     if (!until.empty() && all_happened(until)) return;
-    const ExchangeInstruction& instruction = list[next_];
+    const ExchangeInstruction& instruction = program_->exchange[next_];
     const bool message = is_message(instruction);
-    if (!message && may_wait == MayWait::no && !options_.executable.joins_beside_work()) return;
+    if (!message && !all_joins) return;
     if (!all_happened(instruction.waits)) {
-      options_.activity.exchanging = &instruction;
-      if (!make_happen(instruction.waits, may_wait)) return;
+      look_for_arrivals();
+      if (!all_happened(instruction.waits)) return;
     }
     ++options_.activity.moves;
     options_.activity.exchanging = &instruction;
     const Clock::time_point start = Clock::now();
     message ? post() : join();
-    if (may_wait == MayWait::yes)
+    if (joins == Joins::now)
       options_.clock.add(TraceSpan::Lane::exchange, start,
                          message ? "post messages" : program::to_text(instruction, *program_));
   }
@@ -144,12 +165,15 @@ device::Transfer ExchangeRun::transfer_of(std::size_t instruction) const {
   return {region, !on_host && peer < options_.direct.size() && options_.direct[peer]};
 }
 
-// Starts all messages up to the first one that is not ready.
+// Starts all messages up to the first one that is not ready. Messages that arrive together wake this rank
+// once; those that different segments wait for stay apart, or the first segment would wait for what is sent
+// after it.
 void ExchangeRun::post() {
   std::vector<transport::Op> sends, receives;
   std::vector<std::size_t> sent, received;
   std::vector<device::Transfer> published;
   bool sums = false;
+  int segment = kNone;  // that waits for the messages in `receives`
   for (; next_ < program_->exchange.size(); ++next_) {
     const ExchangeInstruction& instruction = program_->exchange[next_];
     if (!is_message(instruction) || !all_happened(instruction.waits)) break;
@@ -163,6 +187,11 @@ void ExchangeRun::post() {
       sums = sums || role == program::Role::partial || role == program::Role::statistics;
     } else {
       const auto& receive = std::get<program::Receive>(instruction.operation);
+      if (!receives.empty() && segment_that_waits_for(instruction) != segment) {
+        note_posted(receives, std::exchange(received, {}));
+        receives.clear();
+      }
+      segment = segment_that_waits_for(instruction);
       receives.push_back(transport::receive(receive.from, bytes, transfer.direct));
       received.push_back(next_);
     }
@@ -180,41 +209,43 @@ void ExchangeRun::note_posted(std::span<const transport::Op> ops, std::vector<st
 }
 
 void ExchangeRun::look_for_arrivals() {
-  for (std::size_t i = 0; i < posted_.size();) {
-    if (!options_.transport.wait(posted_[i].ticket, std::chrono::nanoseconds(0))) {
-      ++i;
-      continue;
-    }
-    Posted done = std::move(posted_[i]);
-    posted_.erase(posted_.begin() + static_cast<std::ptrdiff_t>(i));
-    finish_messages(std::move(done));
+  std::vector<transport::Ticket> tickets;
+  tickets.reserve(posted_.size());
+  for (const Posted& posted : posted_) tickets.push_back(posted.ticket);
+  for (const transport::Ticket ticket : tickets) {
+    if (options_.transport.wait(ticket, std::chrono::nanoseconds(0))) finish_messages(ticket);
   }
 }
 
-void ExchangeRun::finish_messages(Posted posted) {
+void ExchangeRun::finish_messages(transport::Ticket ticket) {
+  const auto found = std::ranges::find(posted_, ticket, &Posted::ticket);
+  const Posted done = std::move(*found);
+  posted_.erase(found);
   std::vector<device::Transfer> received;
-  for (const std::size_t i : posted.instructions) {
+  for (const std::size_t i : done.instructions) {
     if (std::holds_alternative<program::Receive>(program_->exchange[i].operation))
       received.push_back(transfer_of(i));
   }
   if (!received.empty()) options_.executable.deliver(received);
-  for (const std::size_t i : posted.instructions) {
+  for (const std::size_t i : done.instructions) {
     for (const EventId event : program_->exchange[i].signals) events_[static_cast<std::size_t>(event)] = true;
   }
 }
 
-void ExchangeRun::wait_for_ticket(transport::Ticket ticket) {
+// The one that is done first.
+transport::Ticket ExchangeRun::wait_for_any(std::span<const transport::Ticket> tickets) {
   const Clock::time_point start = Clock::now();
-  if (options_.transport.wait(ticket, std::chrono::nanoseconds(0))) {
+  if (const auto done = options_.transport.wait_for_any(tickets, std::chrono::nanoseconds(0))) {
     options_.clock.add(TraceSpan::Lane::exchange, start, "copy");
-    return;
+    return *done;
   }
   options_.activity.waiting = true;
-  while (!options_.transport.wait(ticket, kLook)) {
-  }
+  std::optional<transport::Ticket> done;
+  while (!done) done = options_.transport.wait_for_any(tickets, kLook);
   options_.activity.waiting = false;
   ++options_.activity.moves;
   options_.clock.add(TraceSpan::Lane::wait, start, "wait for other devices");
+  return *done;
 }
 
 // All joins from the next one on that are ready.

@@ -5,6 +5,7 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,7 +33,7 @@ class ExchangeRun {
   // goes wrong meanwhile is thrown by wait_for() or finish().
   void signal(program::EventId event);
 
-  // Runs the list until these have happened.
+  // Runs the list until these have happened, and then as far as it goes without waiting.
   void wait_for(std::span<const program::EventId> events);
 
   // Runs the rest; everything has arrived.
@@ -44,29 +45,36 @@ class ExchangeRun {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
-  enum class MayWait { no, yes };
+  enum class Joins { now, beside_work };
+  static constexpr int kNone = -1;
 
-  // Messages that were started together.
+  // Messages that were started together: they are done together.
   struct Posted {
     transport::Ticket ticket = 0;
     std::vector<std::size_t> instructions;
   };
 
+  void find_waiting_segments();
+  int segment_that_waits_for(const program::ExchangeInstruction& receive) const;
   bool happened(program::EventId event) const { return events_[static_cast<std::size_t>(event)]; }
   bool all_happened(std::span<const program::EventId> events) const;
-  bool make_happen(std::span<const program::EventId> events, MayWait may_wait);
-  void advance(MayWait may_wait, std::span<const program::EventId> until);
+  bool list_is_done() const { return next_ == program_->exchange.size(); }
+  std::span<const program::EventId> next_waits() const;
+  std::optional<transport::Ticket> ticket_of(std::span<const program::EventId> events) const;
+  void advance(Joins joins, std::span<const program::EventId> until);
+  void wait_for_one_of(std::span<const program::EventId> events, std::span<const program::EventId> others);
   void post();
   void note_posted(std::span<const transport::Op> ops, std::vector<std::size_t> instructions);
   void look_for_arrivals();
-  void finish_messages(Posted posted);
-  void wait_for_ticket(transport::Ticket ticket);
+  void finish_messages(transport::Ticket ticket);
+  transport::Ticket wait_for_any(std::span<const transport::Ticket> tickets);
   void join();
   device::Transfer transfer_of(std::size_t instruction) const;
 
   const Options options_;
   const program::Program* program_ = nullptr;
   const device::StepInput* input_ = nullptr;
+  std::vector<int> waiting_segments_;  // by event: the first segment that waits for it, or kNone
   std::deque<std::atomic<bool>> events_;
 
   std::mutex mutex_;  // over what follows; try_lock, which the annotated mutex does not have

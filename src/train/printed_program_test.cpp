@@ -116,8 +116,9 @@ class NotingTransport final : public transport::Transport {
       (op.out.empty() ? done_.receives : done_.sends).push_back(fmt::format("rank {}", op.peer));
     return inner_->start(ops);
   }
-  bool wait(transport::Ticket ticket, std::chrono::nanoseconds timeout) override {
-    return inner_->wait(ticket, timeout);
+  std::optional<transport::Ticket> wait_for_any(std::span<const transport::Ticket> tickets,
+                                                std::chrono::nanoseconds timeout) override {
+    return inner_->wait_for_any(tickets, timeout);
   }
   void abort() override { inner_->abort(); }
   std::vector<int> missing() const override { return inner_->missing(); }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -42,9 +43,13 @@ class Transport {
   // Requires: the memory stays as it is (send) or untouched (receive) until wait() says that it is done.
   virtual Ticket start(std::span<const Op> ops) = 0;
 
-  // True when every op of the ticket is done; false if `timeout` passed first. Throws Error(device) once
-  // a rank called abort(). Zero looks without waiting.
-  virtual bool wait(Ticket ticket, std::chrono::nanoseconds timeout) = 0;
+  // One of `tickets`, as soon as all its ops are done; it is not asked for again. Nothing if `timeout` passed
+  // first. Throws Error(device) once a rank called abort(). Zero looks without waiting.
+  virtual std::optional<Ticket> wait_for_any(std::span<const Ticket> tickets,
+                                             std::chrono::nanoseconds timeout) = 0;
+  bool wait(Ticket ticket, std::chrono::nanoseconds timeout) {
+    return wait_for_any({&ticket, 1}, timeout).has_value();
+  }
 
   // Makes every wait of every rank throw, now and later. Any thread may call it.
   virtual void abort() = 0;

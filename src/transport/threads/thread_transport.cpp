@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <map>
 
 #include "base/error.h"
@@ -34,15 +35,22 @@ struct Mailbox {
   Condition bell;
   std::vector<std::deque<Note>> notes GUARDED_BY(mutex);  // by sender, not copied yet
   std::vector<std::uint64_t> arrived GUARDED_BY(mutex);   // by sender, ever
-  std::vector<std::uint64_t> needed GUARDED_BY(mutex);    // by sender: asleep until that number has arrived
+  // By ticket that is waited for, by sender: the rank sleeps until as many have arrived for one of them.
+  std::vector<std::vector<std::uint64_t>> needed GUARDED_BY(mutex);
   bool asleep GUARDED_BY(mutex) = false;
   std::atomic<std::uint64_t> changes{0};  // grows with every note: cheap to look at
 
   bool has_what_it_needs() const REQUIRES(mutex) {
-    for (std::size_t peer = 0; peer < needed.size(); ++peer) {
-      if (arrived[peer] < needed[peer]) return false;
-    }
-    return true;
+    return std::ranges::any_of(needed, [this](const auto& of_ticket) REQUIRES(mutex) {
+      return std::ranges::equal(arrived, of_ticket, std::greater_equal());
+    });
+  }
+  // Is the newest note of this sender the last one that a ticket needed?
+  bool completes_a_ticket(std::size_t sender) const REQUIRES(mutex) {
+    return std::ranges::any_of(needed, [this, sender](const auto& of_ticket) REQUIRES(mutex) {
+      return arrived[sender] == of_ticket[sender] &&
+             std::ranges::equal(arrived, of_ticket, std::greater_equal());
+    });
   }
   // For what is no note. A thread that sleeps until notes arrive need not wake for it.
   void tell_that_sends_are_done() {
@@ -69,7 +77,6 @@ struct ThreadHub::Boxes {
       const Lock lock(box.mutex);
       box.notes.resize(boxes.size());
       box.arrived.resize(boxes.size(), 0);
-      box.needed.resize(boxes.size(), 0);
     }
   }
   std::vector<Mailbox> boxes;  // by rank
@@ -106,20 +113,22 @@ class ThreadHub::Member final : public Transport {
     return ticket;
   }
 
-  bool wait(Ticket ticket, std::chrono::nanoseconds timeout) override {
-    const auto found = started_.find(ticket);
-    check(found != started_.end(), "rank {} waits for ticket {}, which is done", rank_, ticket);
-    const Started& started = found->second;
+  std::optional<Ticket> wait_for_any(std::span<const Ticket> tickets,
+                                     std::chrono::nanoseconds timeout) override {
+    std::optional<Ticket> first;
     const auto done = [&] {
       throw_if_aborted();
-      if (started.progress->left > 0 && box_.changes != seen_) copy_what_is_here();
-      return started.progress->left == 0;
+      first = one_that_is_done(tickets);
+      if (!first && box_.changes != seen_) {
+        copy_what_is_here();
+        first = one_that_is_done(tickets);
+      }
+      return first.has_value();
     };
-    if (!done() &&
-        (timeout.count() == 0 || !((spin_ && spin_until(done)) || sleep_until_done(started, timeout, done))))
-      return false;
-    started_.erase(found);
-    return true;
+    if (!done() && timeout.count() > 0 && !(spin_ && spin_until(done)))
+      sleep_until_done(tickets, timeout, done);
+    if (first) started_.erase(*first);
+    return first;
   }
 
   void abort() override {
@@ -130,8 +139,11 @@ class ThreadHub::Member final : public Transport {
   std::vector<int> missing() const override {
     std::vector<int> ranks;
     const Lock lock(box_.mutex);
-    for (std::size_t peer = 0; box_.asleep && peer < box_.needed.size(); ++peer) {
-      if (box_.arrived[peer] < box_.needed[peer]) ranks.push_back(static_cast<int>(peer));
+    for (std::size_t peer = 0; box_.asleep && peer < box_.arrived.size(); ++peer) {
+      if (std::ranges::any_of(box_.needed, [&](const auto& of_ticket) REQUIRES(box_.mutex) {
+            return box_.arrived[peer] < of_ticket[peer];
+          }))
+        ranks.push_back(static_cast<int>(peer));
     }
     return ranks;
   }
@@ -152,6 +164,18 @@ class ThreadHub::Member final : public Transport {
     Wanted wanted;
   };
 
+  const Started& started(Ticket ticket) const {
+    const auto found = started_.find(ticket);
+    check(found != started_.end(), "rank {} waits for ticket {}, which is done", rank_, ticket);
+    return found->second;
+  }
+
+  std::optional<Ticket> one_that_is_done(std::span<const Ticket> tickets) const {
+    const auto found =
+        std::ranges::find_if(tickets, [this](Ticket ticket) { return started(ticket).progress->left == 0; });
+    return found == tickets.end() ? std::nullopt : std::optional(*found);
+  }
+
   void throw_if_aborted() const {
     if (hub_->aborted) throw Error(Fault::device, "the exchange was aborted");
   }
@@ -162,9 +186,9 @@ class ThreadHub::Member final : public Transport {
     {
       const Lock lock(box.mutex);
       box.notes[rank_].push_back(std::move(note));
-      const std::uint64_t arrived = ++box.arrived[rank_];
+      ++box.arrived[rank_];
       ++box.changes;
-      wakes = box.asleep && arrived == box.needed[rank_] && box.has_what_it_needs();
+      wakes = box.asleep && box.completes_a_ticket(rank_);
     }
     if (wakes) box.bell.notify_all();  // without the lock, which is the first thing the sleeper wants
   }
@@ -204,23 +228,31 @@ class ThreadHub::Member final : public Transport {
     return lockstep::spin_until([&] { return (box_.changes != seen_ || hub_->aborted) && done(); });
   }
 
+  // The last note that a ticket needs rings or, where all of its notes are copied, the last of its sends.
   template <class Done>
-  bool sleep_until_done(const Started& started, std::chrono::nanoseconds timeout, const Done& done) {
+  void sleep_until_done(std::span<const Ticket> tickets, std::chrono::nanoseconds timeout, const Done& done) {
     const auto end = std::chrono::steady_clock::now() + timeout;
     while (!done()) {
       const auto left = end - std::chrono::steady_clock::now();
-      if (left.count() <= 0) return false;
+      if (left.count() <= 0) return;
       Lock lock(box_.mutex);
-      std::ranges::fill(box_.needed, 0);
-      for (const auto& [peer, count] : started.needed) box_.needed[peer] = std::max(box_.needed[peer], count);
+      say_what_is_needed(tickets);
       box_.asleep = true;
-      // The last note we need rings or, where all of them are copied, the last of our sends.
       const bool copied = box_.changes == seen_;
-      if (!hub_->aborted && started.progress->left > 0 && (copied || !box_.has_what_it_needs()))
+      if (!hub_->aborted && !one_that_is_done(tickets) && (copied || !box_.has_what_it_needs()))
         box_.bell.wait_for(lock, left);
       box_.asleep = false;
     }
-    return true;
+  }
+
+  void say_what_is_needed(std::span<const Ticket> tickets) REQUIRES(box_.mutex) {
+    box_.needed.resize(tickets.size());
+    for (std::size_t i = 0; i < tickets.size(); ++i) {
+      std::vector<std::uint64_t>& needed = box_.needed[i];
+      needed.assign(waiting_.size(), 0);
+      for (const auto& [peer, count] : started(tickets[i]).needed)
+        needed[peer] = std::max(needed[peer], count);
+    }
   }
 
   const std::shared_ptr<Boxes> hub_;

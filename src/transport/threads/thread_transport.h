@@ -2,8 +2,8 @@
 //
 // A send leaves a note in the receiver's mailbox and returns; the receiver copies when it looks (start,
 // wait), so that a rank copies what it will work on next, into its own cache. One copy a message, no thread
-// of its own. Who waits says which notes it needs and is woken by the last of them, not by each: with 16
-// ranks on 2 cores every wake-up costs as much as copying 40 KB.
+// of its own. A rank that waits says which notes complete each of its tickets, and is woken by the last note
+// of a ticket, not by each: with 16 ranks on 2 cores every wake-up costs as much as copying 40 KB.
 #pragma once
 #include <memory>
 #include <vector>

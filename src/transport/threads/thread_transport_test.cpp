@@ -200,6 +200,42 @@ TEST_P(ThreadTransport, SaysWhoIsMissingWhileItWaits) {
   EXPECT_TRUE(ranks[0]->missing().empty());
 }
 
+// A rank needs two messages and can go on with either.
+TEST_P(ThreadTransport, TheFirstOfSeveralTicketsEndsTheWait) {
+  for (const bool second_comes : {false, true}) {
+    Ranks ranks = make(3);
+    std::array<float, 1> a{}, b{}, c{};
+    const std::array<float, 1> out{1};
+    std::array<Ticket, 2> tickets{};
+    std::thread waiter([&] {
+      tickets = {start(*ranks[0], {receive(1, a), receive(2, b)}), start(*ranks[0], {receive(2, c)})};
+      const std::optional<Ticket> done = ranks[0]->wait_for_any(tickets, kLong);
+      EXPECT_EQ(done, tickets[second_comes ? 1 : 0]);
+    });
+    wait_until_missing(*ranks[0], {1, 2});
+    start(*ranks[2], {send(0, out)});
+    wait_until_missing(*ranks[0], {1, 2});  // the second ticket needs the second message of rank 2
+    start(*ranks[second_comes ? 2 : 1], {send(0, out)});
+    waiter.join();
+    start(*ranks[second_comes ? 1 : 2], {send(0, out)});
+    EXPECT_TRUE(ranks[0]->wait(tickets[second_comes ? 0 : 1], kLong)) << "the other ticket stays open";
+  }
+}
+
+// The ticket of a send is done when its receiver has copied, though its rank waits for a message as well.
+TEST_P(ThreadTransport, ASendEndsTheWaitForSeveralTickets) {
+  Ranks ranks = make(3);
+  std::array<float, 1> in{}, never{};
+  const std::array<float, 1> out{1};
+  std::thread waiter([&] {
+    const std::array tickets{start(*ranks[0], {receive(2, never)}), start(*ranks[0], {send(1, out)})};
+    EXPECT_EQ(ranks[0]->wait_for_any(tickets, kLong), tickets[1]);
+  });
+  wait_until_missing(*ranks[0], {2});
+  EXPECT_TRUE(ranks[1]->wait(start(*ranks[1], {receive(0, in)}), kLong));
+  waiter.join();
+}
+
 TEST_P(ThreadTransport, AbortWakesSleepersAndStays) {
   Ranks ranks = make(4);
   const std::array<float, 1> out{1};
