@@ -29,6 +29,7 @@
 #include "numbers.h"
 #include "output.h"
 #include "shares.h"
+#include "size_option.h"
 
 namespace lockstep::app {
 namespace {
@@ -72,12 +73,14 @@ class BenchCommand final : public Command {
     BenchFigures figures;
     figures.target = kernels.name;
     figures.model = model_.name;
+    figures.pictures = model_.input;
+    figures.examples = batch_;
     figures.convolution = model_.convolution;
     // First, so that devices that are not to be had are refused before anything is measured.
     (asked.size() == 1 ? figures.steps : figures.settings) = steps(asked, peak);
     if (scaling_) figures.scaling = scaling();
     if (!step_only_) {
-      measure::KernelBenchOptions options{.make_crew = make_bench_crew, .model = model_};
+      measure::KernelBenchOptions options{.make_crew = make_bench_crew, .model = model_, .examples = batch_};
       options.pace.seconds = seconds_;
       figures.kernels = measure::bench_kernels(options, peak);
     }
@@ -93,7 +96,16 @@ class BenchCommand final : public Command {
   };
 
   void add_step_options() {
-    parser_->add_option("--model", model_name_, "Model of the step (default lenet)")->type_name("NAME");
+    parser_->add_option("--model", model_name_, "Model of the step: " + model::zoo_text())->type_name("NAME");
+    add_size(*parser_, size_);
+    parser_
+        ->add_option_function<std::string>(
+            "--batch",
+            [this](const std::string& text) {
+              batch_ = whole_number("--batch", text, {1, 60'000});
+            },
+            "Examples of a minibatch, 1 to 60,000 (default 256)")
+        ->type_name("N");
     parser_
         ->add_option_function<std::string>(
             "--devices", [this](const std::string& text) { devices_ = text; },
@@ -127,15 +139,16 @@ class BenchCommand final : public Command {
 
   // devices: of the first setting, for --batch-norm device.
   void choose_model(int devices) {
-    model_ = model::zoo_model(model_name_);
+    model_ = sized_model(model_name_, size_);
     model_.convolution = convolution_.value_or(model_.convolution);
     if (!batch_norm_) return;
-    const DividedBatch batch{measure::StepBenchOptions{}.examples, static_cast<std::size_t>(devices)};
+    const DividedBatch batch{batch_, static_cast<std::size_t>(devices)};
     model::set_ghost(model_, ghost_of(*batch_norm_, model_, batch));
   }
 
   measure::ScalingFigure scaling() const {
     measure::ScalingOptions options{.make_crew = make_bench_crew, .model = model_};
+    options.examples = batch_;
     options.cores = cpu::usable_cores();
     options.pace.seconds = seconds_;
     return measure::measure_scaling(options);
@@ -164,6 +177,7 @@ class BenchCommand final : public Command {
   std::vector<measure::StepFigure> steps(std::span<const measure::StepSetting> asked,
                                          measure::FmaPeak& peak) {
     measure::StepBenchOptions options{.make_crew = make_bench_crew, .model = model_};
+    options.examples = batch_;
     options.make_named_crew = [this](const std::vector<std::string>& names, int threads) {
       return crews_.make_crew({.devices = names, .threads = threads});
     };
@@ -179,6 +193,8 @@ class BenchCommand final : public Command {
   CLI::App* parser_ = nullptr;
   std::vector<Part> parts_;
   std::string model_name_ = "lenet", devices_ = "cpu:0";
+  std::optional<model::Shape> size_;
+  int batch_ = measure::StepBenchOptions{}.examples;
   model::Model model_;
   Devices crews_;
   std::optional<std::vector<double>> shares_;

@@ -132,7 +132,7 @@ std::string settings_table(const std::vector<StepFigure>& settings) {
     cells.push_back(
         {devices_of(s.setting), s.setting.threads > 0 ? fmt::format("{}", s.setting.threads) : "-",
          fmt::format("{:.1f}", s.flops_per_second() / kGiga), fmt::format("{:.2f}", s.seconds_per_epoch()),
-         quartiles(s.time.seconds, StepFigure::kStepsPerEpoch), fmt::format("{:.2f}", ratio.median),
+         quartiles(s.time.seconds, s.steps_per_epoch()), fmt::format("{:.2f}", ratio.median),
          quartiles(ratio, 1)});
   }
   return "\nWhole steps, in turns. ratio: how many times as fast as the first line, turn by turn.\n\n" +
@@ -181,8 +181,8 @@ Json json_of(const StepFigure& step, const PeakFigure& core_peak) {
             {"share_then", known ? Json(step.share_then()) : Json()},
             {"seconds_per_epoch", step.seconds_per_epoch()},
             {"quartiles",
-             {step.time.seconds.lower_quartile * StepFigure::kStepsPerEpoch,
-              step.time.seconds.upper_quartile * StepFigure::kStepsPerEpoch}}};
+             {step.time.seconds.lower_quartile * step.steps_per_epoch(),
+              step.time.seconds.upper_quartile * step.steps_per_epoch()}}};
   if (!step.setting.names.empty()) json["names"] = step.setting.names;
   return json;
 }
@@ -201,9 +201,10 @@ Json json_of(const std::vector<StepFigure>& settings, const PeakFigure& core_pea
 
 std::string bench_table(const BenchFigures& figures) {
   std::string text = fmt::format(
-      "A training step of {}, minibatches of 256, convolution {}, {} kernels\n"
+      "A training step of {} at {}, minibatches of {}, convolution {}, {} kernels\n"
       "{}",
-      figures.model, arithmetic::name_of(figures.convolution), figures.target, peak_lines(figures.core_peak));
+      figures.model, model::to_string(figures.pictures), figures.examples,
+      arithmetic::name_of(figures.convolution), figures.target, peak_lines(figures.core_peak));
   if (!figures.core_peak.busy() && (!figures.kernels.empty() || !figures.steps.empty()))
     text += "of peak: of the best window of the run. then: of the windows just before and after.\n";
   if (!figures.kernels.empty()) text += kernel_tables(figures);
@@ -228,6 +229,8 @@ std::string bench_json(const BenchFigures& figures) {
   }
   Json json{{"target", figures.target},
             {"model", figures.model},
+            {"pictures", {figures.pictures.channels, figures.pictures.height, figures.pictures.width}},
+            {"examples", figures.examples},
             {"convolution", arithmetic::name_of(figures.convolution)},
             {"fma_peak_gflops", figures.core_peak.best / kGiga},
             {"fma_peak_median_gflops", figures.core_peak.median / kGiga},

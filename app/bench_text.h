@@ -14,6 +14,8 @@ namespace lockstep::app {
 struct BenchFigures {
   std::string target;  // name of the kernels: avx512
   std::string model = "lenet";
+  model::Shape pictures{1, 28, 28};
+  int examples = 256;  // of a minibatch
   arithmetic::ConvolutionRule convolution = model::Model{}.convolution;
   measure::PeakFigure core_peak = {};
   std::vector<measure::KernelFigure> kernels;  // on one core, in the order of the step
@@ -24,7 +26,7 @@ struct BenchFigures {
 
 std::string bench_table(const BenchFigures& figures);
 
-// One object: target, model, convolution, fma_peak_gflops, fma_peak_median_gflops,
+// One object: target, model, pictures, examples, convolution, fma_peak_gflops, fma_peak_median_gflops,
 // fma_peak_lower_quartile_gflops, busy (then every share is null: see PeakFigure), kernels of {name,
 // algorithm, gflops, share}, other of {name, microseconds} for what does not multiply, parts of {products,
 // layers, rest} as fractions of the time of all kernels if they were measured, step of {devices, threads,

@@ -41,7 +41,7 @@ const measure::ScalingFigure kScaling{
 TEST(BenchTable, ListsKernelsOtherPartsAndSteps) {
   EXPECT_EQ(
       bench_table(figures()),
-      "A training step of lenet, minibatches of 256, convolution direct, avx2 kernels\n"
+      "A training step of lenet at 1x28x28, minibatches of 256, convolution direct, avx2 kernels\n"
       "FMA peak of one core: 100.0 GFLOP/s (best window; median 90.0)\n"
       "of peak: of the best window of the run. then: of the windows just before and after.\n"
       "\n"
@@ -63,7 +63,7 @@ TEST(BenchTable, ABusyMachineGetsNoSharesOfThePeak) {
   busy.core_peak.lower_quartile = 60e9;
   EXPECT_EQ(
       bench_table(busy),
-      "A training step of lenet, minibatches of 256, convolution direct, avx2 kernels\n"
+      "A training step of lenet at 1x28x28, minibatches of 256, convolution direct, avx2 kernels\n"
       "FMA peak of one core: 100.0 GFLOP/s (best window; median 90.0)\n"
       "The machine was busy: the slowest quarter of the peak's windows was 40 % or more below the best "
       "(limit: 15 %).\n"
@@ -103,7 +103,7 @@ TEST(BenchTable, LeavesOutWhatWasNotMeasured) {
 
 TEST(BenchTable, ComparesSeveralSettingsWithTheFirst) {
   EXPECT_EQ(bench_table(several_settings()),
-            "A training step of lenet, minibatches of 256, convolution direct, avx2 kernels\n"
+            "A training step of lenet at 1x28x28, minibatches of 256, convolution direct, avx2 kernels\n"
             "FMA peak of one core: 100.0 GFLOP/s (best window; median 90.0)\n"
             "\n"
             "Whole steps, in turns. ratio: how many times as fast as the first line, turn by turn.\n"

@@ -113,10 +113,9 @@ class DiffCommand final : public Command {
     if (result.element) {
       const audit::ElementDifference& d = *result.element;
       text += fmt::format(
-          "replayed: layer {}, tensor {}, element [{}]: 0x{:08x} ({}) in {}, 0x{:08x} ({}) in {}\n",
-          d.tensor.substr(0, d.tensor.find('.')), d.tensor, fmt::join(d.at, ", "),
-          std::bit_cast<std::uint32_t>(d.expected), d.expected, a_, std::bit_cast<std::uint32_t>(d.found),
-          d.found, b_);
+          "replayed: layer {}, tensor {}, element [{}]: 0x{:08x} ({}) in {}, 0x{:08x} ({}) in {}\n", d.layer,
+          d.tensor, fmt::join(d.at, ", "), std::bit_cast<std::uint32_t>(d.expected), d.expected, a_,
+          std::bit_cast<std::uint32_t>(d.found), d.found, b_);
     }
     return text;
   }

@@ -21,6 +21,7 @@
 #include "shares.h"
 #include "train/calibrate.h"
 #include "train/evaluate.h"
+#include "train/pictures.h"
 #include "train/stored_weights.h"
 
 namespace lockstep::app {
@@ -67,9 +68,13 @@ class EvalCommand final : public Command {
 
   int run() override {
     const fs::path path = runs::file_of(run_or_file_, runs::kWeightsFile);
-    store::TensorFileReader file(path);
+    store::TensorFileReader file(path, store::Counters::skipped);
     const std::optional<store::RunConfig> config = runs::config_of_run(run_or_file_);
-    model::Model model = model::zoo_model(model_name(config, file));
+    const fs::path directory = data_directory(config);
+    const std::string name = model_name(config, file);
+    model::zoo_model(name);  // refuses an unknown name
+    const data::Split data = data::load_mnist_like(directory);
+    model::Model model = model::zoo_model(name, train::pictures_of(data.test));
     model.convolution = convolution(config, file).value_or(model.convolution);
     const auto [weights, vouched] = train::read_weights(file, model);
     if (!vouched) std::cerr << runs::unvouched_text(path);
@@ -78,8 +83,6 @@ class EvalCommand final : public Command {
     expect_share_a_device("--shares", machine.shares, devices.size());
     const std::unique_ptr<run::Crew> crew =
         crews_.make_crew({.devices = devices, .threads = threads_.value_or(0)});
-    const fs::path directory = data_directory(config);
-    const data::Split data = data::load_mnist_like(directory);
     const std::vector<std::string> names = data::class_names(data, directory);
     machine.shares = train::shares_for(*crew, {.model = model}, machine, data.test);
     const train::Evaluation evaluation =

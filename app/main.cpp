@@ -13,6 +13,7 @@
 #include "devices_command.h"
 #include "diff_command.h"
 #include "eval_command.h"
+#include "models_command.h"
 #include "output.h"
 #include "plan_command.h"
 #include "sweep_command.h"
@@ -27,6 +28,7 @@ int run(std::vector<std::string> arguments) {
   prepare_standard_streams();
   std::vector<std::unique_ptr<Command>> commands;
   commands.push_back(make_train_command());
+  commands.push_back(make_models_command());
   commands.push_back(make_plan_command());
   commands.push_back(make_eval_command());
   commands.push_back(make_verify_command());

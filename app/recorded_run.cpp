@@ -37,6 +37,7 @@ std::vector<train::TrainState> readable_checkpoints(const fs::path& run, const m
 StoredRun read_run(const fs::path& run, const store::DataSizes& sizes) {
   StoredRun stored;
   stored.config = runs::read_config(run / runs::kConfigFile);
+  stored.config.job.data_sizes = sizes;
   const model::Model model = train::model_of(stored.config.job);
   if (!fs::exists(run / runs::kHashesFile))
     throw Error(Fault::data, "{}: there is no record; was it trained with --no-record?",

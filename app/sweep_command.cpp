@@ -15,6 +15,7 @@
 #include "devices.h"
 #include "environment.h"
 #include "lists.h"
+#include "model/zoo.h"
 #include "opening_line.h"
 #include "output.h"
 #include "report/sweep_progress.h"
@@ -57,7 +58,7 @@ class SweepCommand final : public Command {
       parser->add_option_function<std::string>(name, parse, words)->type_name(type);
     };
     store::JobConfig& job = base_.job;
-    parser->add_option("MODEL", job.model, "lenet (default), mlp or resnet8")->type_name("");
+    parser->add_option("MODEL", job.model, model::zoo_text())->type_name("");
     add("--lr", "LIST", "Learning rates, separated by commas (default 0.2; 0.001 of adam and adamw)",
         [this](const std::string& text) {
           rates_ = list_of(text, [](std::string_view part) { return positive_number("--lr", part); });
@@ -96,7 +97,7 @@ class SweepCommand final : public Command {
     base_.job.optimizer = optimizer_of(update_);
     base_.job.schedule = schedule_of(update_);
     if (rates_.empty()) rates_ = {arithmetic::update_rule(base_.job.optimizer.kind).usual_rate};
-    const model::Model model = train::model_of(base_.job);
+    train::model_of(base_.job);  // refuses what no data makes right
     const std::vector<std::vector<std::string>> settings = crews_.settings("--devices", devices_);
     if (out_) {
       store::expect_new_directory(*out_);
@@ -107,7 +108,8 @@ class SweepCommand final : public Command {
     base_.machine.data_directory =
         runs::kept_data_directory(data_.value_or(data::default_fashion_mnist_directory()), "--data");
     const data::Split data = data::load_mnist_like(base_.machine.data_directory);
-    base_.job.data = to_hex(data::hash_of(data));
+    runs::expect_data(base_.job, data, {.directory = base_.machine.data_directory, .said_by = {}});
+    const model::Model model = train::model_of(base_.job);
     train::check_fits(model, data.train);
     train::check_fits(model, data.test);
     const std::vector<store::RunConfig> configs = configs_of(settings, data.train.size());

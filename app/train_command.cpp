@@ -40,12 +40,11 @@ namespace fs = std::filesystem;
 
 std::string config_name(const TrainFlags& flags) { return flags.config.value_or("config").string(); }
 
-data::Split load_data(store::RunConfig& config, const model::Model& model, const TrainFlags& flags) {
+// From then on the config knows its data, and so the model.
+data::Split load_data(store::RunConfig& config, const TrainFlags& flags) {
   data::Split data = data::load_mnist_like(config.machine.data_directory);
   runs::expect_data(config.job, data,
                     {.directory = config.machine.data_directory, .said_by = config_name(flags)});
-  train::check_fits(model, data.train);
-  train::check_fits(model, data.test);
   return data;
 }
 
@@ -60,7 +59,7 @@ std::optional<train::Weights> load_start(store::RunConfig& config, const model::
     return std::nullopt;
   }
   const fs::path path = runs::file_of(*flags.load, runs::kWeightsFile);
-  store::TensorFileReader file(path);
+  store::TensorFileReader file(path, store::Counters::skipped);
   auto [start, vouched] = train::read_weights(file, model);
   if (!vouched) std::cerr << runs::unvouched_text(path);
   config.job.load = to_hex(train::hash_of(start));
@@ -224,7 +223,7 @@ class TrainCommand final : public Command {
     std::optional<Resumed> resumed;
     if (flags_.resume) resumed = resume(*flags_.resume, flags_, devices_);
     store::RunConfig config = resumed ? resumed->config : resolve(flags_, devices_);
-    const model::Model model = train::model_of(config.job);
+    train::model_of(config.job);  // refuses what no data makes right
     if (flags_.print_program) {
       print_result(program_text(config, flags_.rank));
       return 0;
@@ -238,7 +237,9 @@ class TrainCommand final : public Command {
                                                                 .timeout = config.machine.timeout,
                                                                 .bind = flags_.bind,
                                                                 .drill = flags_.drill});
-    const data::Split data = load_data(config, model, flags_);
+    const data::Split data = load_data(config, flags_);
+    const model::Model model = train::model_of(config.job);
+    train::check_fits(model, data.test);
     train::TrainOptions options{.machine = machine_of(config.machine, flags_),
                                 .stop = [&] { return signals.received() != 0; }};
     options.checkpoint_every = flags_.checkpoint_every.value_or(0);

@@ -147,7 +147,7 @@ std::vector<std::string> job_flags(const TrainFlags& flags) {
 }
 
 void add_step_flags(CLI::App& parser, TrainFlags& flags, Devices& devices) {
-  parser.add_option("MODEL", flags.model, "lenet (default), mlp or resnet8")->type_name("");
+  parser.add_option("MODEL", flags.model, model::zoo_text())->type_name("");
   describe(add_value<whole<kBatch>>(parser, "--batch", flags.batch), "N",
            "Examples of a minibatch, 1 to 1,000,000 (default 256)", kJob);
   add_update_options(parser, flags.update, kJob);

@@ -21,6 +21,7 @@
 #include "report/verify_table.h"
 #include "shares.h"
 #include "train/check_groups.h"
+#include "train/pictures.h"
 #include "update_options.h"
 
 namespace lockstep::app {
@@ -83,7 +84,7 @@ class VerifyCommand final : public Command {
     const auto add = [&](const char* name, const char* type, const char* words, auto parse) {
       parser->add_option_function<std::string>(name, parse, words)->type_name(type);
     };
-    parser->add_option("MODEL", model_, "lenet (default), mlp or resnet8")->type_name("");
+    parser->add_option("MODEL", model_, model::zoo_text())->type_name("");
     add("--devices", "LIST",
         "Settings, separated by commas (default 1, 2, 3, 5, 8 and 16 of the CPU); + joins devices inside one",
         [this](const std::string& text) { devices_ = text; });
@@ -134,14 +135,15 @@ class VerifyCommand final : public Command {
   }
 
   int run() override {
-    job_.model = model::zoo_model(model_);
-    job_.model.convolution = convolution_.value_or(job_.model.convolution);
+    model::zoo_model(model_);  // refuses an unknown name
     job_.optimizer = optimizer_of(update_);
     job_.schedule = schedule_of(update_);
     job_.learning_rate = rate_.value_or(arithmetic::update_rule(job_.optimizer.kind).usual_rate);
     const std::vector<audit::Setting> settings = make_settings();
     expect_drill_happens(drill_, devices_of(settings), steps_);
     const data::Split data = data::load_mnist_like(data_.value_or(data::default_fashion_mnist_directory()));
+    job_.model = model::zoo_model(model_, train::pictures_of(data.train));
+    job_.model.convolution = convolution_.value_or(job_.model.convolution);
     job_.batch = std::min(job_.batch, static_cast<int>(data.train.size()));
     set_batch_norm(settings, data.train.size());
     const std::vector<audit::SettingResult> results = audit::verify(

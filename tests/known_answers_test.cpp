@@ -148,6 +148,17 @@ TEST(KnownAnswers, BiasesOfLeNetStartAtPlusZero) {
 
 // Of the upper 24 bits of a word: an element is kept by a threshold that they reach, and by none above. A
 // CPU's kernels and the twin are asked.
+// By name: the order of a model is not that of PyTorch.
+TEST(KnownAnswers, TensorsOfTheBooksResnet18) {
+  std::map<std::string, std::vector<std::int64_t>> expected, found;
+  for (const Row& row : table("resnet18")) {
+    for (std::size_t i = 1; i < row.size(); ++i) expected[row[0]].push_back(std::stoll(row[i]));
+  }
+  for (const model::Parameter& parameter : model::parameters_of(model::resnet18()))
+    found[parameter.name] = parameter.shape;
+  EXPECT_EQ(found, expected);
+}
+
 TEST(KnownAnswers, DropoutWords) {
   for (const Row& row : table("dropout")) {
     const std::uint32_t bits = word(row.at(6)) >> 8;

@@ -26,7 +26,7 @@ def make_settings(rank, processes):
     data = share_of(training.load_data(), rank, processes)
     return [training.Setting(f"{mode}, {memory_format}, {options}",
                           DistributedDataParallel(training.Loss(memory_format), **DDP_OPTIONS[options]), mode,
-                          training.in_format(data, memory_format), training.BATCH // processes)
+                          training.in_format(data, memory_format), training.BATCH // processes, processes=processes)
             for mode in training.MODES for memory_format in training.FORMATS for options in DDP_OPTIONS]
 
 
@@ -40,7 +40,7 @@ def run_rank(rank, arguments, cores, barrier, meeting_file):
     reports = []
     for _ in range(arguments.rounds):
         for setting in settings:
-            setting.turn(arguments.steps)
+            setting.turn(arguments.steps or training.Work().steps)
         barrier.wait()
         if rank == 0:
             os.sched_setaffinity(0, cores)  # Lockstep's process inherits it

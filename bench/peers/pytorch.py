@@ -3,6 +3,8 @@
 
 Prints medians as seconds per epoch (235 steps) and how many times Lockstep is faster than PyTorch's best.
 """
+import os
+
 import training
 
 
@@ -13,18 +15,22 @@ def main():
     arguments = parser.parse_args()
 
     training.prepare_torch(arguments.threads)
-    data = training.load_data()
+    work = training.WORK[arguments.model]
+    data = training.data_for(work)
     settings = [training.Setting(f"{mode}, {memory_format}", training.Loss(memory_format, arguments.model), mode,
-                              training.in_format(data, memory_format))
+                              training.in_format(data, memory_format), work.batch, work.rate)
                 for mode in training.MODES for memory_format in training.FORMATS]
     for setting in settings:
         setting.warm_up()
     reports = []
     for _ in range(arguments.rounds):
         for setting in settings:
-            setting.turn(arguments.steps)
-        reports.append(training.lockstep_turn(arguments.lockstep, {"--model": arguments.model, "--threads": arguments.threads}))
-    training.print_table(f"{arguments.threads} thread(s)", settings, reports)
+            setting.turn(arguments.steps or work.steps)
+        reports.append(training.lockstep_turn(arguments.lockstep, {"--model": arguments.model, "--batch": work.batch,
+                                                                   "--threads": arguments.threads}))
+    allocator = "jemalloc" if "jemalloc" in os.environ.get("LD_PRELOAD", "") else "the C library's allocator"
+    training.print_table(f"{arguments.threads} thread(s), minibatches of {work.batch}, PyTorch with {allocator}", settings,
+                         reports)
 
 
 if __name__ == "__main__":

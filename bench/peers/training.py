@@ -1,9 +1,10 @@
 """A training step in PyTorch, as pytorch.py, ddp.py and wall.py time it in turns with Lockstep.
 
-Minibatches of 256, learning rate 0.2, Fashion-MNIST as float tensors in memory, no DataLoader; the loss
-is read once a turn. Times are seconds per epoch (235 steps).
+Minibatches of 256, learning rate 0.2, Fashion-MNIST as float tensors in memory (WORK has what other models need), no
+DataLoader; the loss is read once a turn. Times are seconds per epoch of 60,000 examples.
 """
 import argparse
+import collections
 import gzip
 import json
 import os
@@ -24,9 +25,15 @@ import torch  # noqa: E402
 from networks import NETWORKS  # noqa: E402
 from torch import nn  # noqa: E402
 
-BATCH, LEARNING_RATE, STEPS_PER_EPOCH = 256, 0.2, 235
+BATCH, LEARNING_RATE, EXAMPLES = 256, 0.2, 60000  # of an epoch
 DATA = pathlib.Path("/usr/share/datasets/fashion-mnist")
 MODES = {"eager": None, "compile": "default", "compile max-autotune": "max-autotune"}
+# What a model is timed with: minibatches, learning rate, steps of a turn, and the shape of synthetic pictures, None for
+# Fashion-MNIST.
+Work = collections.namedtuple("Work", "batch rate steps shape", defaults=(BATCH, LEARNING_RATE, 40, None))
+WORK = {"lenet": Work(), "resnet8": Work(), "resnet18": Work(rate=0.1, steps=2),
+        "alexnet": Work(batch=128, rate=0.01, steps=4, shape=(3, 64, 64)),
+        "vgg11": Work(batch=128, rate=0.01, steps=4, shape=(3, 32, 32))}
 FORMATS = {"contiguous": torch.contiguous_format, "channels_last": torch.channels_last}
 
 
@@ -34,7 +41,7 @@ def arguments_parser(description):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--lockstep", required=True, help="the program to compare with")
     parser.add_argument("--rounds", type=int, default=5, help="turns of each setting, at least 2")
-    parser.add_argument("--steps", type=int, default=40, help="steps of a turn")
+    parser.add_argument("--steps", type=int, help="steps of a turn (default: 40, fewer of large models)")
     return parser
 
 
@@ -71,6 +78,14 @@ def load_data(part="train"):
     return images, labels
 
 
+def data_for(work):
+    if work.shape is None:
+        return load_data()
+    source = torch.Generator().manual_seed(0)
+    count = 16 * work.batch
+    return torch.rand(count, *work.shape, generator=source), torch.arange(count) % 10
+
+
 class Loss(nn.Module):
     """A network and its mean loss in one module, so that one compiled graph holds both."""
 
@@ -85,14 +100,15 @@ class Loss(nn.Module):
 
 
 class Setting:
-    """One way to train: `model` gives the loss of `batch` examples; `name` is its row of the table."""
+    """One way to train: `model` gives the loss of `batch` examples, a process; `name` is its row of the table."""
 
-    def __init__(self, name, model, mode, data, batch=BATCH):
+    def __init__(self, name, model, mode, data, batch=BATCH, rate=LEARNING_RATE, processes=1):
         self.name = name
-        self.optimizer = torch.optim.SGD(model.parameters(), lr=LEARNING_RATE, fused=True)
+        self.optimizer = torch.optim.SGD(model.parameters(), lr=rate, fused=True)
         self.loss_of = model if MODES[mode] is None else compiled(model, MODES[mode])
         self.images, self.labels = data
         self.batch = batch
+        self.steps_per_epoch = -(-EXAMPLES // (batch * processes))
         self.position = 0
         self.seconds = []
 
@@ -117,7 +133,7 @@ class Setting:
         for _ in range(steps):
             total += self.step()
         loss = total.item() / steps
-        self.seconds.append((time.perf_counter() - start) / steps * STEPS_PER_EPOCH)
+        self.seconds.append((time.perf_counter() - start) / steps * self.steps_per_epoch)
         if not loss < 3:
             sys.exit(f"bench/peers: {self.name} does not learn, its loss is {loss}")
 
@@ -131,7 +147,8 @@ def lockstep_turn(binary, options):
     command = [binary, "bench", "--step-only", "--json", "--seconds", "2"]
     for option, value in options.items():
         command += [option, str(value)]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment).stdout)
 
 
 def spread(samples):

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <lockstep/model.h>
+
 namespace lockstep {
 inline namespace api {
 
@@ -36,6 +38,9 @@ class Dataset {
   // training depend on.
   std::string hash() const;
 
+  // Of the pictures, for zoo_model().
+  PictureSizes picture_sizes() const;
+
   // "60000 + 10000 pictures of 1x28x28, 10 classes": training set and test set.
   std::string sizes() const;
 
@@ -47,10 +52,10 @@ class Dataset {
   std::shared_ptr<const Inside> inside_;
 };
 
-// The four IDX files, plain or .gz, of Fashion-MNIST or a set like it. Without a directory: where Debian's
-// package dataset-fashion-mnist puts them. Classes are called as in Fashion-MNIST if the data is
-// Fashion-MNIST, as the lines of a file classes.txt beside the data say if there is one, and are numbers
-// else. Throws Error(data) naming the file.
+// The four IDX files, plain or .gz, of Fashion-MNIST or a set like it, with channels or without. Without a
+// directory: where Debian's package dataset-fashion-mnist puts them. Classes are called as in Fashion-MNIST
+// if the data is Fashion-MNIST, as the lines of a file classes.txt beside the data say if there is one, and
+// are numbers else. Throws Error(data) naming the file.
 Dataset fashion_mnist(const std::filesystem::path& directory = {});
 
 }  // namespace api

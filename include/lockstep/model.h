@@ -101,8 +101,19 @@ struct Model {
 // The book's LeNet.
 Model lenet();
 
-// One of the models that ship with Lockstep: lenet, mlp, resnet8. Throws Error(usage) with the nearest name.
+// What a model takes and tells apart.
+struct PictureSizes {
+  int channels = 1, height = 28, width = 28;
+  int classes = 10;
+};
+
+// One of the models that ship with Lockstep: lenet, mlp, resnet8, resnet18, alexnet, vgg11; for 10 classes of
+// 1x28x28, alexnet of 3x64x64, vgg11 of 3x32x32. Throws Error(usage) with the nearest name.
 Model zoo_model(std::string_view name);
+
+// The same for pictures of these sizes. Throws Error(usage) that says which the model takes if they are too
+// small, and names the layer and the shapes that do not fit.
+Model zoo_model(std::string_view name, const PictureSizes& pictures);
 
 }  // namespace api
 }  // namespace lockstep

@@ -71,6 +71,10 @@ Dataset::Dataset(std::shared_ptr<const Inside> inside) : inside_(std::move(insid
 std::size_t Dataset::train_size() const { return inside_->split.train.size(); }
 std::size_t Dataset::test_size() const { return inside_->split.test.size(); }
 const std::vector<std::string>& Dataset::class_names() const { return inside_->class_names; }
+PictureSizes Dataset::picture_sizes() const {
+  const data::Dataset& set = inside_->split.train;
+  return {set.channels, set.height, set.width, set.classes};
+}
 std::string Dataset::hash() const { return to_hex(data::hash_of(inside_->split)); }
 std::string Dataset::sizes() const { return to_text(train::sizes_of(inside_->split)); }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <lockstep/dataset.h>
 
+#include "api/convert.h"
 #include "api/pictures_for_test.h"
 #include "base/error.h"
 #include "base/refusal_for_test.h"
@@ -32,6 +33,7 @@ TEST(Dataset, SizesTellWhereTheTrainingSetEnds) {
   EXPECT_EQ(one.hash(), other.hash());
   EXPECT_EQ(one.sizes(), "20 + 10 pictures of 1x28x28, 10 classes");
   EXPECT_EQ(other.sizes(), "10 + 20 pictures of 1x28x28, 10 classes");
+  EXPECT_EQ(to_inside(zoo_model("resnet8", one.picture_sizes())).input, (model::Shape{1, 28, 28}));
 }
 
 TEST(Dataset, RefusesWhatDoesNotFit) {

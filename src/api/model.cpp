@@ -128,5 +128,10 @@ Model lenet() { return to_public(model::lenet()); }
 
 Model zoo_model(std::string_view name) { return to_public(model::zoo_model(name)); }
 
+Model zoo_model(std::string_view name, const PictureSizes& pictures) {
+  return to_public(
+      model::zoo_model(name, {{pictures.channels, pictures.height, pictures.width}, pictures.classes}));
+}
+
 }  // namespace api
 }  // namespace lockstep

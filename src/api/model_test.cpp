@@ -128,6 +128,13 @@ TEST(Model, ThatSaysNothingOfConvolutionsHasTheDefault) {
   EXPECT_EQ(to_inside(lenet()).convolution, model::lenet().convolution);
 }
 
+TEST(Model, OfTheZooIsMadeForItsPictures) {
+  const Model model = zoo_model("resnet18", {.channels = 3, .height = 30, .width = 40, .classes = 100});
+  EXPECT_EQ(to_inside(model).input, (model::Shape{3, 30, 40}));
+  EXPECT_EQ(model::classes_of(to_inside(model)), 100);
+  EXPECT_THROW(zoo_model("vgg11", {}), Error);
+}
+
 TEST(Model, UnknownNamesGetTheNearest) {
   try {
     zoo_model("lenot");

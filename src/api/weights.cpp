@@ -80,7 +80,7 @@ void save_weights(const std::filesystem::path& path, const Model& model, const W
 
 Weights load_weights(const std::filesystem::path& path, const Model& model) {
   const model::Model inside = to_inside(model);
-  store::TensorFileReader reader(path);
+  store::TensorFileReader reader(path, store::Counters::skipped);
   return to_public(train::read_weights(reader, inside).weights, inside);
 }
 

@@ -88,7 +88,8 @@ TEST_F(WeightsFile, OfAnotherModelIsRefused) {
   save_weights(folder_ / "w", lenet(), initial_weights(lenet(), 3));
   EXPECT_EQ(refusal_of(Fault::data, [&] { load_weights(folder_ / "w", zoo_model("mlp")); }),
             (folder_ / "w").string() +
-                ": expected only the parameters of model mlp, found the tensor \"conv1.weight\"");
+                ": expected only the parameters of model mlp, found the tensor \"conv1.weight\" of shape "
+                "[20, 1, 3, 3]");
 }
 
 TEST_F(WeightsFile, IsNotMadeOfAnotherModelsWeights) {

@@ -9,6 +9,7 @@
 namespace lockstep::audit {
 
 struct ElementDifference {
+  std::string layer;             // conv2
   std::string tensor;            // conv2.weight, conv2.weight.velocity
   std::size_t index = 0;         // in canonical order
   std::vector<std::int64_t> at;  // the same in the tensor's shape: [3, 1, 0, 2]

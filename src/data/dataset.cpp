@@ -17,10 +17,10 @@ namespace fs = std::filesystem;
 constexpr int kClasses = 10;
 
 struct FilePair {
-  std::string_view images, labels;
+  std::string_view images, images_with_channels, labels;
 };
-constexpr FilePair kTrain{"train-images-idx3-ubyte", "train-labels-idx1-ubyte"};
-constexpr FilePair kTest{"t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"};
+constexpr FilePair kTrain{"train-images-idx3-ubyte", "train-images-idx4-ubyte", "train-labels-idx1-ubyte"};
+constexpr FilePair kTest{"t10k-images-idx3-ubyte", "t10k-images-idx4-ubyte", "t10k-labels-idx1-ubyte"};
 
 // The plain file or its .gz; empty if there is neither.
 fs::path find(const fs::path& directory, std::string_view name) {
@@ -32,10 +32,18 @@ fs::path find(const fs::path& directory, std::string_view name) {
   return {};
 }
 
+fs::path find_images(const fs::path& directory, const FilePair& names) {
+  fs::path without = find(directory, names.images);
+  return without.empty() ? find(directory, names.images_with_channels) : without;
+}
+
 void expect_all_files(const fs::path& directory) {
-  std::vector<std::string_view> missing;
-  for (const std::string_view name : {kTrain.images, kTrain.labels, kTest.images, kTest.labels})
-    if (find(directory, name).empty()) missing.push_back(name);
+  std::vector<std::string> missing;
+  for (const FilePair& pair : {kTrain, kTest}) {
+    if (find_images(directory, pair).empty())
+      missing.push_back(fmt::format("{} or {}", pair.images, pair.images_with_channels));
+    if (find(directory, pair.labels).empty()) missing.emplace_back(pair.labels);
+  }
   if (!missing.empty())
     throw Error(Fault::data,
                 "{}: looked for {}, plain or .gz, and found none; get Fashion-MNIST with `apt-get install "
@@ -44,10 +52,10 @@ void expect_all_files(const fs::path& directory) {
 }
 
 Dataset load(const fs::path& directory, const FilePair& names) {
-  const fs::path images_path = find(directory, names.images), labels_path = find(directory, names.labels);
+  const fs::path images_path = find_images(directory, names), labels_path = find(directory, names.labels);
   IdxImages images = parse_idx_images(read_file(images_path, idx_images_size()), images_path.string());
   Dataset set{
-      .channels = 1,
+      .channels = images.channels,
       .height = images.height,
       .width = images.width,
       .classes = kClasses,
@@ -75,10 +83,13 @@ fs::path default_fashion_mnist_directory() { return "/usr/share/datasets/fashion
 Split load_mnist_like(const fs::path& directory) {
   expect_all_files(directory);
   Split split{.train = load(directory, kTrain), .test = load(directory, kTest)};
-  if (split.train.height != split.test.height || split.train.width != split.test.width)
-    throw Error(Fault::data, "{}: expected images of {}x{} in {}, as in {}, found {}x{}", directory.string(),
-                split.train.height, split.train.width, kTest.images, kTrain.images, split.test.height,
-                split.test.width);
+  const auto size = [](const Dataset& set) {
+    return fmt::format("{}x{}x{}", set.channels, set.height, set.width);
+  };
+  if (size(split.train) != size(split.test))
+    throw Error(Fault::data, "{}: expected images of {} in {}, as in {}, found {}", directory.string(),
+                size(split.train), find_images(directory, kTest).filename().string(),
+                find_images(directory, kTrain).filename().string(), size(split.test));
   return split;
 }
 

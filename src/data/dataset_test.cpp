@@ -74,10 +74,11 @@ TEST_F(MnistLike, PackedFilesServeAsWell) {
 TEST_F(MnistLike, MissingFilesAreListedWithTheRemedy) {
   std::filesystem::remove(directory_ / "train-labels-idx1-ubyte");
   std::filesystem::remove(directory_ / "t10k-images-idx3-ubyte");
-  EXPECT_EQ(refusal(),
-            ": looked for train-labels-idx1-ubyte, t10k-images-idx3-ubyte, plain or .gz, and found none; get "
-            "Fashion-MNIST with `apt-get install dataset-fashion-mnist`, or say with --data DIR where the "
-            "files are");
+  EXPECT_EQ(
+      refusal(),
+      ": looked for train-labels-idx1-ubyte, t10k-images-idx3-ubyte or t10k-images-idx4-ubyte, plain or "
+      ".gz, and found none; get Fashion-MNIST with `apt-get install dataset-fashion-mnist`, or say with "
+      "--data DIR where the files are");
 }
 
 TEST_F(MnistLike, CountsMustAgree) {
@@ -92,8 +93,30 @@ TEST_F(MnistLike, ImageSizesMustAgree) {
   tall[11] = 2;  // height
   tall[15] = 1;  // width
   write("t10k-images-idx3-ubyte", tall);
-  EXPECT_EQ(refusal(),
-            ": expected images of 1x2 in t10k-images-idx3-ubyte, as in train-images-idx3-ubyte, found 2x1");
+  EXPECT_EQ(
+      refusal(),
+      ": expected images of 1x1x2 in t10k-images-idx3-ubyte, as in train-images-idx3-ubyte, found 1x2x1");
+}
+
+TEST_F(MnistLike, ImagesMayHaveChannels) {
+  for (const char* const name : {"train-images-idx3-ubyte", "t10k-images-idx3-ubyte"})
+    std::filesystem::remove(directory_ / name);
+  write("train-images-idx4-ubyte",
+        std::string("\0\0\x08\x04\0\0\0\x02\0\0\0\x02\0\0\0\x01\0\0\0\x01\x0a\x0b\x0c\x0d", 24));
+  const std::string test("\0\0\x08\x04\0\0\0\x01\0\0\0\x02\0\0\0\x01\0\0\0\x01\x0e\x0f", 22);
+  write("t10k-images-idx4-ubyte", test);
+  const Split split = load_mnist_like(directory_);
+  EXPECT_EQ(split.train.channels, 2);
+  EXPECT_EQ(split.train.height, 1);
+  EXPECT_EQ(split.test.channels, 2);
+  EXPECT_THAT(split.train.example(1), ElementsAre(12, 13));
+  EXPECT_THAT(split.test.pixels, ElementsAre(14, 15));
+  std::string wide = test;
+  std::swap(wide[11], wide[19]);  // channels and width
+  write("t10k-images-idx4-ubyte", wide);
+  EXPECT_EQ(
+      refusal(),
+      ": expected images of 2x1x1 in t10k-images-idx4-ubyte, as in train-images-idx4-ubyte, found 1x1x2");
 }
 
 TEST_F(MnistLike, ALabelOutOfRangeIsRefused) {

@@ -6,14 +6,15 @@ namespace lockstep::data {
 namespace {
 
 // Two zero bytes, 8 for "unsigned byte", the number of sizes that follow.
-constexpr std::uint32_t kLabelsMagic = 0x00000801, kImagesMagic = 0x00000803;
+constexpr std::uint32_t kLabelsMagic = 0x00000801, kImagesMagic = 0x00000803, kChannelsMagic = 0x00000804;
 
-void expect_magic(ByteReader& reader, std::uint32_t expected, std::string_view content) {
-  const auto found = reader.big_endian<std::uint32_t>("the IDX magic number");
-  if (found == expected) return;
-  throw Error(Fault::data,
-              "{}: expected IDX magic number {:#010x} ({}), found {:#010x}; is it the right file?",
-              reader.file(), expected, content, found);
+std::uint32_t read_magic(ByteReader& reader) {
+  return reader.big_endian<std::uint32_t>("the IDX magic number");
+}
+
+[[noreturn]] void refuse_magic(const ByteReader& reader, std::string_view expected, std::uint32_t found) {
+  throw Error(Fault::data, "{}: expected IDX magic number {}, found {:#010x}; is it the right file?",
+              reader.file(), expected, found);
 }
 
 std::uint32_t read_size(ByteReader& reader, std::string_view what) {
@@ -31,20 +32,26 @@ std::size_t checked_product(const ByteReader& reader, std::size_t total, std::ui
 }
 
 struct ImagesHeader {
-  std::uint32_t count, height, width;
+  std::uint32_t count, channels, height, width;
   std::size_t bytes;  // of all pixels
 };
 
 ImagesHeader read_images_header(ByteReader& reader) {
-  expect_magic(reader, kImagesMagic, "images of unsigned bytes");
+  const std::uint32_t magic = read_magic(reader);
+  if (magic != kImagesMagic && magic != kChannelsMagic)
+    refuse_magic(reader, "0x00000803 (images of unsigned bytes) or 0x00000804 (with channels)", magic);
   const std::uint32_t count = read_size(reader, "a number of images");
+  const std::uint32_t channels = magic == kChannelsMagic ? read_size(reader, "a number of channels") : 1;
   const std::uint32_t height = read_size(reader, "an image height");
   const std::uint32_t width = read_size(reader, "an image width");
-  return {count, height, width, checked_product(reader, checked_product(reader, count, height), width)};
+  std::size_t bytes = count;
+  for (const std::uint32_t size : {channels, height, width}) bytes = checked_product(reader, bytes, size);
+  return {count, channels, height, width, bytes};
 }
 
 std::uint32_t read_labels_header(ByteReader& reader) {
-  expect_magic(reader, kLabelsMagic, "labels of unsigned bytes");
+  if (const std::uint32_t magic = read_magic(reader); magic != kLabelsMagic)
+    refuse_magic(reader, "0x00000801 (labels of unsigned bytes)", magic);
   const std::uint32_t count = read_size(reader, "a number of labels");
   static_cast<void>(checked_product(reader, 1, count));
   return count;
@@ -62,7 +69,7 @@ std::vector<std::uint8_t> read_rest(ByteReader& reader, std::size_t expected) {
 }  // namespace
 
 SizeInHeader idx_images_size() {
-  return {4 * sizeof(std::uint32_t), [](std::span<const std::byte> header, std::string_view file) {
+  return {5 * sizeof(std::uint32_t), [](std::span<const std::byte> header, std::string_view file) {
             ByteReader reader(header, file);
             const std::size_t pixels = read_images_header(reader).bytes;
             return reader.offset() + pixels;
@@ -81,6 +88,7 @@ IdxImages parse_idx_images(std::span<const std::byte> bytes, std::string_view fi
   ByteReader reader(bytes, file);
   const ImagesHeader header = read_images_header(reader);
   return {.count = header.count,
+          .channels = static_cast<int>(header.channels),
           .height = static_cast<int>(header.height),
           .width = static_cast<int>(header.width),
           .pixels = read_rest(reader, header.bytes)};

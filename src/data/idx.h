@@ -21,11 +21,13 @@ SizeInHeader idx_labels_size();
 
 struct IdxImages {
   std::uint32_t count = 0;
-  int height = 0, width = 0;
-  std::vector<std::uint8_t> pixels;  // [image][y][x]
+  int channels = 1, height = 0, width = 0;
+  std::vector<std::uint8_t> pixels;  // [image][channel][y][x]
 };
 
-// `file` is what errors call it. At least one image, at least one pixel each, and not a byte more or less.
+// Three sizes (images, height, width) or, in files whose names have idx4, four with the channels behind the
+// images. `file` is what errors call it. At least one image, at least one pixel each, and not a byte more or
+// less.
 IdxImages parse_idx_images(std::span<const std::byte> bytes, std::string_view file);
 
 // Every label is below `classes`.

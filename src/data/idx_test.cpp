@@ -1,5 +1,6 @@
 #include "data/idx.h"
 
+#include <algorithm>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -22,7 +23,7 @@ Bytes idx(std::initializer_list<std::uint32_t> words, std::initializer_list<int>
   return bytes;
 }
 
-constexpr std::uint32_t kImages = 0x803, kLabels = 0x801;
+constexpr std::uint32_t kImages = 0x803, kWithChannels = 0x804, kLabels = 0x801;
 
 std::string images_refusal(const Bytes& bytes) {
   return refusal_of(Fault::data, [&] { parse_idx_images(bytes, "images"); });
@@ -39,17 +40,36 @@ TEST(IdxImages, ReadsSizesAndPixels) {
   EXPECT_THAT(images.pixels, ElementsAre(1, 2, 3, 4, 5, 255));
 }
 
+TEST(IdxImages, OfFourSizesHaveChannels) {
+  const IdxImages images = parse_idx_images(idx({kWithChannels, 1, 3, 1, 2}, {1, 2, 3, 4, 5, 255}), "images");
+  EXPECT_EQ(images.count, 1u);
+  EXPECT_EQ(images.channels, 3);
+  EXPECT_EQ(images.height, 1);
+  EXPECT_EQ(images.width, 2);
+  EXPECT_THAT(images.pixels, ElementsAre(1, 2, 3, 4, 5, 255));
+}
+
+TEST(IdxImages, TheHeaderTellsTheSizeOfTheFile) {
+  for (const Bytes& whole :
+       {idx({kImages, 2, 1, 1}, {1, 2}), idx({kWithChannels, 2, 2, 1, 1}, {1, 2, 3, 4})}) {
+    const SizeInHeader size = idx_images_size();
+    const std::size_t first = std::min(size.bytes, whole.size());
+    EXPECT_EQ(size.whole_bytes(std::span(whole).first(first), "images"), whole.size());
+  }
+}
+
 TEST(IdxImages, EveryTruncationIsRefused) {
-  const Bytes whole = idx({kImages, 2, 1, 3}, {1, 2, 3, 4, 5, 6});
-  for (std::size_t size = 0; size < whole.size(); ++size)
-    EXPECT_THROW(parse_idx_images(std::span(whole).first(size), "images"), Error) << size;
+  for (const Bytes& whole :
+       {idx({kImages, 2, 1, 3}, {1, 2, 3, 4, 5, 6}), idx({kWithChannels, 1, 2, 1, 3}, {1, 2, 3, 4, 5, 6})}) {
+    for (std::size_t size = 0; size < whole.size(); ++size)
+      EXPECT_THROW(parse_idx_images(std::span(whole).first(size), "images"), Error) << size;
+  }
 }
 
 TEST(IdxImages, WrongMagicIsRefused) {
-  EXPECT_EQ(
-      images_refusal(idx({kLabels, 1}, {1})),
-      "images: expected IDX magic number 0x00000803 (images of unsigned bytes), found 0x00000801; is it the "
-      "right file?");
+  EXPECT_EQ(images_refusal(idx({kLabels, 1}, {1})),
+            "images: expected IDX magic number 0x00000803 (images of unsigned bytes) or 0x00000804 (with "
+            "channels), found 0x00000801; is it the right file?");
 }
 
 TEST(IdxImages, WrongLengthIsRefused) {
@@ -66,6 +86,8 @@ TEST(IdxImages, EmptySizesAreRefused) {
             "images: expected an image height of at least 1, found 0");
   EXPECT_EQ(images_refusal(idx({kImages, 1, 2, 0}, {})),
             "images: expected an image width of at least 1, found 0");
+  EXPECT_EQ(images_refusal(idx({kWithChannels, 1, 0, 2, 2}, {})),
+            "images: expected a number of channels of at least 1, found 0");
 }
 
 TEST(IdxImages, SizesThatWouldOverflowAreRefused) {
@@ -73,6 +95,8 @@ TEST(IdxImages, SizesThatWouldOverflowAreRefused) {
             "images: expected sizes of at most 1073741824 bytes in all, found 4294967295 x 4294967295");
   EXPECT_EQ(images_refusal(idx({kImages, 0x8000, 0x8000, 2}, {})),
             "images: expected sizes of at most 1073741824 bytes in all, found 1073741824 x 2");
+  EXPECT_EQ(images_refusal(idx({kWithChannels, 2, 0x8000, 0x8000, 1}, {})),
+            "images: expected sizes of at most 1073741824 bytes in all, found 65536 x 32768");
 }
 
 TEST(IdxLabels, Reads) {

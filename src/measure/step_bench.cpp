@@ -38,7 +38,7 @@ std::vector<StepFigure> bench_steps(const StepBenchOptions& options, FmaPeak& pe
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const StepSetting& setting = options.settings[i];
     const int cores = setting.names.empty() ? setting.cores_of(cpu::usable_cores()) : 0;
-    figures.push_back({setting, cores, steps[i]->flops(), times[i]});
+    figures.push_back({setting, cores, steps[i]->flops(), times[i], options.examples});
   }
   return figures;
 }

@@ -27,18 +27,18 @@ struct StepSetting {
 
 struct StepFigure {
   StepSetting setting;
-  int cores = 1;     // that it can keep busy; 0: other things than cores compute
-  double flops = 0;  // of a step, only what reaches the loss
-  Timing time;       // of a step
+  int cores = 1;       // that it can keep busy; 0: other things than cores compute
+  double flops = 0;    // of a step, only what reaches the loss
+  Timing time;         // of a step
+  int examples = 256;  // of a minibatch
 
   double flops_per_second() const { return flops / time.seconds.median; }
   // Of the best window of the whole run, and of the windows just before and after: a machine that changes its
   // frequency shows in the difference.
   double share(double core_peak) const { return flops_per_second() / (core_peak * cores); }
   double share_then() const { return flops / (time.peak_flops * cores); }
-  double seconds_per_epoch() const { return time.seconds.median * kStepsPerEpoch; }
-
-  static constexpr int kStepsPerEpoch = 235;  // 60,000 examples by 256
+  double seconds_per_epoch() const { return time.seconds.median * steps_per_epoch(); }
+  int steps_per_epoch() const { return (60'000 + examples - 1) / examples; }  // as Fashion-MNIST's
 };
 
 struct StepBenchOptions {

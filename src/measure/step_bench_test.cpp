@@ -38,7 +38,8 @@ TEST(StepBench, SharesAndEpochsComeFromTheMedian) {
   EXPECT_EQ(figure.flops_per_second(), 12e9);
   EXPECT_EQ(figure.share(8e9), 0.75);
   EXPECT_EQ(figure.share_then(), 0.75);
-  EXPECT_EQ(figure.seconds_per_epoch(), 117.5);
+  EXPECT_EQ(figure.seconds_per_epoch(), 117.5) << "235 steps of 256 examples";
+  EXPECT_EQ((StepFigure{.time = figure.time, .examples = 128}.steps_per_epoch()), 469);
 }
 
 }  // namespace

@@ -8,6 +8,12 @@
 namespace lockstep::model {
 namespace {
 
+// A flat input is an image of 1x1 to a window.
+std::string image_text(const LayerInputs& in) {
+  const Shape& shape = in.shape();
+  return fmt::format("{}x{}x{} from {}", shape.channels, shape.height, shape.width, in.first().from);
+}
+
 void check_padded_elements(const LayerInputs& in, const Extent& padding) {
   const Shape& shape = in.shape();
   const long long padded = (shape.height + 2LL * padding.height) * (shape.width + 2LL * padding.width);
@@ -30,7 +36,7 @@ Extent windows_inside(const LayerInputs& in, const SlidingWindow& sliding) {
       throw Error(Fault::usage,
                   "layer {} has a {} of {} that is larger than its input {} with padding {}; "
                   "make it smaller or pad more",
-                  in.layer, sliding.name, to_string(sliding.window), to_string(in),
+                  in.layer, sliding.name, to_string(sliding.window), image_text(in),
                   to_string(sliding.padding));
     }
     // What is too large is refused with the layer's whole output.

@@ -60,8 +60,10 @@ std::string text_of(const Model& model) {
   std::string text = fmt::format("input {}, usual weights normal {}\n", to_string(model.input), model.sigma);
   for (std::size_t i = 0; i < model.layers.size(); ++i)
     text += fmt::format("{} of {}: {}\n", model.layers[i].name, fmt::join(inputs[i], ", "),
-                        std::visit(KindWords{}, model.layers[i].kind));
+                        text_of(model.layers[i].kind));
   return text;
 }
+
+std::string text_of(const LayerKind& kind) { return std::visit(KindWords{}, kind); }
 
 }  // namespace lockstep::model

@@ -9,4 +9,7 @@ namespace lockstep::model {
 // One line for each layer. The name of the model and its rule for convolutions are left out.
 std::string text_of(const Model& model);
 
+// What a layer does, without its name and inputs: "relu".
+std::string text_of(const LayerKind& kind);
+
 }  // namespace lockstep::model

@@ -1,6 +1,9 @@
 #include "model/zoo.h"
 
+#include <algorithm>
 #include <array>
+
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/nearest.h"
@@ -10,82 +13,36 @@ namespace {
 
 struct Entry {
   std::string_view name;
-  Model (*build)();
+  Model (*build)(const Pictures&);
+  Pictures usual;
 };
-constexpr std::array kZoo{Entry{"lenet", lenet}, Entry{"mlp", mlp}, Entry{"resnet8", resnet8}};
+constexpr std::array kZoo{Entry{"lenet", lenet, {}},
+                          Entry{"mlp", mlp, {}},
+                          Entry{"resnet8", resnet8, {}},
+                          Entry{"resnet18", resnet18, {}},
+                          Entry{"alexnet", alexnet, {{3, 64, 64}}},
+                          Entry{"vgg11", vgg11, {{3, 32, 32}}}};
 
-// Behind the convolution stands a batch norm, whose shift is the bias.
-Conv2d convolution_before_norm(int channels, int stride) {
-  return {.out_channels = channels,
-          .kernel = {3, 3},
-          .stride = {stride, stride},
-          .padding = {1, 1},
-          .bias = false,
-          .initial_weight = KaimingUniform{}};
+const Entry& entry_of(std::string_view name) {
+  const auto* const found = std::ranges::find(kZoo, name, &Entry::name);
+  if (found == kZoo.end())
+    throw Error(Fault::usage, "there is no model named '{}'{}", name, suggestion(name, zoo_names()));
+  return *found;
 }
 
-// Two convolutions with batch norm, whose result is added to what the block takes. A block with a stride
-// makes the picture smaller: there a convolution of 1x1 brings the other addend to the same shape.
-void append_residual_block(Model& model, const std::string& name, int channels, int stride) {
-  const std::string input = model.layers.back().name;
-  const auto named = [&](const char* layer) { return name + "_" + layer; };
-  std::vector<Layer>& layers = model.layers;
-  layers.push_back({named("conv1"), convolution_before_norm(channels, stride)});
-  layers.push_back({named("norm1"), BatchNorm{}});
-  layers.push_back({named("relu1"), Relu{}});
-  layers.push_back({named("conv2"), convolution_before_norm(channels, 1)});
-  layers.push_back({named("norm2"), BatchNorm{}});
-  std::string addend = input;
-  if (stride != 1) {
-    addend = named("shortcut");
-    layers.push_back({addend,
-                      Conv2d{.out_channels = channels,
-                             .kernel = {1, 1},
-                             .stride = {stride, stride},
-                             .initial_weight = KaimingUniform{}},
-                      {input}});
+// Every layer's window becomes smaller with the picture, so what fits one size fits all larger ones.
+int least_side_of(const Entry& entry) {
+  for (int side = 1;; ++side) {
+    try {
+      infer_shapes(entry.build({{1, side, side}}));
+      return side;
+    } catch (const Error&) {
+      if (side == entry.usual.shape.height) throw;  // a defect: the usual pictures fit
+    }
   }
-  layers.push_back({named("add"), Add{}, {named("norm2"), addend}});
-  layers.push_back({named("relu2"), Relu{}});
 }
 
 }  // namespace
-
-Model lenet() {
-  return {.name = "lenet",
-          .input = {1, 28, 28},
-          .layers = {{"conv1", Conv2d{.out_channels = 20, .kernel = {3, 3}}},
-                     {"relu1", Relu{}},
-                     {"pool1", AvgPool{.window = {2, 2}, .stride = {2, 2}}},
-                     {"conv2", Conv2d{.out_channels = 50, .kernel = {5, 5}}},
-                     {"relu2", Relu{}},
-                     {"pool2", AvgPool{.window = {2, 2}, .stride = {2, 2}}},
-                     {"flatten1", Flatten{}},
-                     {"linear1", Linear{128}},
-                     {"relu3", Relu{}},
-                     {"linear2", Linear{10}}}};
-}
-
-Model mlp() {
-  return {.name = "mlp",
-          .input = {1, 28, 28},
-          .layers = {
-              {"flatten1", Flatten{}}, {"linear1", Linear{256}}, {"relu1", Relu{}}, {"linear2", Linear{10}}}};
-}
-
-Model resnet8() {
-  Model model{
-      .name = "resnet8",
-      .input = {1, 28, 28},
-      .layers = {{"conv1", convolution_before_norm(16, 1)}, {"norm1", BatchNorm{}}, {"relu1", Relu{}}}};
-  append_residual_block(model, "block1", 16, 1);
-  append_residual_block(model, "block2", 32, 2);
-  append_residual_block(model, "block3", 64, 2);
-  model.layers.push_back({"pool1", GlobalAvgPool{}});
-  model.layers.push_back({"flatten1", Flatten{}});
-  model.layers.push_back({"linear1", Linear{.out_units = 10, .initial_weight = KaimingUniform{}}});
-  return model;
-}
 
 std::vector<std::string> zoo_names() {
   std::vector<std::string> names;
@@ -94,11 +51,32 @@ std::vector<std::string> zoo_names() {
   return names;
 }
 
-Model zoo_model(std::string_view name) {
-  for (const Entry& entry : kZoo) {
-    if (entry.name == name) return entry.build();
-  }
-  throw Error(Fault::usage, "there is no model named '{}'{}", name, suggestion(name, zoo_names()));
+std::string zoo_text() {
+  std::string text = fmt::format("{} (default)", kZoo.front().name);
+  for (std::size_t i = 1; i < kZoo.size(); ++i)
+    text += fmt::format("{}{}", i + 1 < kZoo.size() ? ", " : " or ", kZoo[i].name);
+  return text;
 }
+
+Model zoo_model(std::string_view name) {
+  const Entry& entry = entry_of(name);
+  return entry.build(entry.usual);
+}
+
+Model zoo_model(std::string_view name, const Pictures& pictures) {
+  const Entry& entry = entry_of(name);
+  Model model = entry.build(pictures);
+  try {
+    infer_shapes(model);
+  } catch (const Error& error) {
+    const std::string fault = error.what();
+    throw Error(Fault::usage, "model {} takes pictures of {}x{} or more, found {}: {}", name,
+                least_side_of(entry), least_side_of(entry), to_string(pictures.shape),
+                fault.substr(0, fault.find(';')));  // without the advice to whoever wrote the layers
+  }
+  return model;
+}
+
+int least_side(std::string_view name) { return least_side_of(entry_of(name)); }
 
 }  // namespace lockstep::model

@@ -13,19 +13,28 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "the format is little endian, and so are our hosts");
 
+constexpr std::string_view kInt64 = "I64", kCounterSuffix = ".num_batches_tracked";
+
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // the format's own limit
 
 // A file that says it has more is refused: no memory of a host could hold it.
 constexpr std::uint64_t kMaxValueBytes = std::uint64_t{64} << 30;
 
-void check_entry(const TensorEntry& entry, std::uint64_t value_bytes, std::string_view file) {
-  if (entry.dtype != kFloat32)
+bool is_counter(const TensorEntry& entry, Counters counters) {
+  return counters == Counters::skipped && entry.dtype == kInt64 && entry.shape.empty() &&
+         entry.name.ends_with(kCounterSuffix);
+}
+
+void check_entry(const TensorEntry& entry, std::uint64_t value_bytes, std::string_view file,
+                 Counters counters) {
+  const bool counter = is_counter(entry, counters);
+  if (entry.dtype != kFloat32 && !counter)
     throw Error(Fault::data, "{}: tensor {:?}: expected dtype F32, found {:?}; convert it first", file,
                 entry.name, entry.dtype);
   if (entry.begin > entry.end || entry.end > value_bytes)
     throw Error(Fault::data, "{}: tensor {:?}: expected rising data_offsets of at most {}, found [{}, {}]",
                 file, entry.name, value_bytes, entry.begin, entry.end);
-  const std::uint64_t expected = bytes_by_shape(entry, file);
+  const std::uint64_t expected = counter ? sizeof(std::int64_t) : bytes_by_shape(entry, file);
   if (entry.end - entry.begin != expected)
     throw Error(Fault::data, "{}: tensor {:?}: expected {} bytes by its shape, found {} by its data_offsets",
                 file, entry.name, expected, entry.end - entry.begin);
@@ -73,34 +82,43 @@ std::uint64_t value_bytes(const ByteSource& source, const std::vector<TensorEntr
 
 }  // namespace
 
-TensorFileReader::TensorFileReader(const std::filesystem::path& path)
-    : TensorFileReader(std::make_unique<InputFile>(path)) {}
+TensorFileReader::TensorFileReader(const std::filesystem::path& path, Counters counters)
+    : TensorFileReader(std::make_unique<InputFile>(path), counters) {}
 
-TensorFileReader::TensorFileReader(std::span<const std::byte> bytes, std::string_view file)
-    : TensorFileReader(std::make_unique<MemorySource>(bytes, file)) {}
+TensorFileReader::TensorFileReader(std::span<const std::byte> bytes, std::string_view file, Counters counters)
+    : TensorFileReader(std::make_unique<MemorySource>(bytes, file), counters) {}
 
-TensorFileReader::TensorFileReader(std::unique_ptr<ByteSource> source)
+TensorFileReader::TensorFileReader(std::unique_ptr<ByteSource> source, Counters counters)
     : source_(std::move(source)),
       header_bytes_(read_header(*source_)),
       header_(
           parse_safetensors_header(std::string_view(header_bytes_).substr(sizeof(std::uint64_t)), file())) {
   std::vector<TensorEntry>& entries = header_.tensors;
   const std::uint64_t bytes = value_bytes(*source_, entries);
-  for (const TensorEntry& entry : entries) check_entry(entry, bytes, file());
+  for (const TensorEntry& entry : entries) check_entry(entry, bytes, file(), counters);
   std::ranges::stable_sort(entries, [](const auto& a, const auto& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
   });
   check_cover(entries, bytes, file());
-  for (const TensorEntry& entry : entries)
-    shapes_.push_back({entry.name, {entry.shape.begin(), entry.shape.end()}});
+  for (const TensorEntry& entry : entries) {
+    if (entry.dtype != kFloat32)
+      counters_.push_back(entry.name);
+    else
+      shapes_.push_back({entry.name, {entry.shape.begin(), entry.shape.end()}});
+  }
 }
 
 std::vector<Tensor> TensorFileReader::read_values() {
   std::vector<Tensor> tensors;
-  for (std::size_t i = 0; i < shapes_.size(); ++i) {
-    const TensorEntry& entry = header_.tensors[i];
+  tensors.reserve(shapes_.size());
+  for (const TensorEntry& entry : header_.tensors) {
+    if (entry.dtype != kFloat32) {
+      std::int64_t counter = 0;
+      source_->fill(std::as_writable_bytes(std::span(&counter, 1)), "a counter's value");
+      continue;
+    }
     Tensor tensor{.name = entry.name,
-                  .shape = shapes_[i].shape,
+                  .shape = shapes_[tensors.size()].shape,
                   .values = std::vector<float>((entry.end - entry.begin) / sizeof(float))};
     source_->fill(std::as_writable_bytes(std::span(tensor.values)), "a tensor's values");
     tensors.push_back(std::move(tensor));

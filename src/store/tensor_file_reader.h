@@ -16,17 +16,23 @@
 
 namespace lockstep::store {
 
+// What becomes of the counters of minibatches that PyTorch keeps beside each batch norm: whole numbers in
+// tensors named norm1.num_batches_tracked. Nothing here needs them.
+enum class Counters { refused, skipped };
+
 class TensorFileReader {
  public:
   // Reads the header and checks every rule of the format: the values are as many bytes as the header says.
   // Throws Error(data) naming the file, the tensor and the rule; CannotRead if the file cannot be read.
-  explicit TensorFileReader(const std::filesystem::path& path);
+  explicit TensorFileReader(const std::filesystem::path& path, Counters counters = Counters::refused);
 
   // The same for bytes in memory, which outlive the reader; `file` is what errors call them.
-  TensorFileReader(std::span<const std::byte> bytes, std::string_view file);
+  TensorFileReader(std::span<const std::byte> bytes, std::string_view file,
+                   Counters counters = Counters::refused);
 
   const std::string& file() const { return source_->name(); }
-  const std::vector<TensorShape>& tensors() const { return shapes_; }  // in file order
+  const std::vector<TensorShape>& tensors() const { return shapes_; }     // in file order, without counters
+  const std::vector<std::string>& counters() const { return counters_; }  // names of those that are skipped
   const std::map<std::string, std::string>& metadata() const { return header_.metadata; }
 
   // As it stands in the file: its size, then its text.
@@ -37,12 +43,13 @@ class TensorFileReader {
   std::vector<Tensor> read_values();
 
  private:
-  explicit TensorFileReader(std::unique_ptr<ByteSource> source);
+  TensorFileReader(std::unique_ptr<ByteSource> source, Counters counters);
 
   std::unique_ptr<ByteSource> source_;
   std::string header_bytes_;
   SafetensorsHeader header_;
   std::vector<TensorShape> shapes_;
+  std::vector<std::string> counters_;
 };
 
 }  // namespace lockstep::store

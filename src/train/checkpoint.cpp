@@ -105,7 +105,10 @@ model::Model model_of(const store::JobConfig& config) {
         Fault::usage,
         "model '{}' is none of Lockstep's own: only the program that trained it, through the library, has it",
         config.model);
-  model::Model model = model::zoo_model(config.model);
+  const store::DataSizes& data = config.data_sizes;
+  model::Model model =
+      data.known() ? model::zoo_model(config.model, {{data.channels, data.height, data.width}, data.classes})
+                   : model::zoo_model(config.model);
   model.convolution = config.convolution;
   if (config.ghost != 0) model::set_ghost(model, config.ghost);
   return model;

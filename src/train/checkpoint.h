@@ -22,8 +22,9 @@ store::ExpectedTensors tensors_of(const model::Model& model, const store::JobCon
 
 store::DataSizes sizes_of(const data::Split& data);
 
-// The model of a config, with its rule for convolutions and its ghost. Throws Error(usage) with the nearest
-// name, or if the model is not Lockstep's own or has no batch norm for a ghost.
+// The model of a config, with its rule for convolutions and its ghost, for the pictures of the config's data,
+// or for usual ones where the config does not know its data. Throws Error(usage) with the nearest name, if
+// the model does not take such pictures, is not Lockstep's own or has no batch norm for a ghost.
 model::Model model_of(const store::JobConfig& config);
 
 // What a config says about the bits.

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/float_environment.h"
+#include "train/pictures.h"
 
 namespace lockstep::train {
 
@@ -21,7 +22,7 @@ Hash128 hash_of(const Weights& weights) {
 }
 
 void check_fits(const model::Model& model, const data::Dataset& dataset) {
-  const model::Shape pictures{dataset.channels, dataset.height, dataset.width};
+  const model::Shape pictures = pictures_of(dataset).shape;
   if (pictures != model.input) {
     throw Error(Fault::usage, "model {} takes pictures of {}, the data has {}", model.name,
                 to_string(model.input), to_string(pictures));

@@ -16,10 +16,19 @@ std::string text_of(const std::vector<std::int64_t>& shape) {
 
 void expect_parameters(const store::TensorFileReader& reader, const std::vector<model::Parameter>& parameters,
                        const model::Model& model) {
+  const auto known = [&](std::string_view name) {
+    return std::ranges::find(parameters, name, &model::Parameter::name) != parameters.end();
+  };
   for (const store::TensorShape& tensor : reader.tensors()) {
-    if (std::ranges::find(parameters, tensor.name, &model::Parameter::name) == parameters.end())
+    if (!known(tensor.name))
+      throw Error(Fault::data,
+                  "{}: expected only the parameters of model {}, found the tensor {:?} of shape {}",
+                  reader.file(), model.name, tensor.name, text_of(tensor.shape));
+  }
+  for (const std::string& counter : reader.counters()) {
+    if (!known(counter.substr(0, counter.rfind('.')) + ".running_mean"))
       throw Error(Fault::data, "{}: expected only the parameters of model {}, found the tensor {:?}",
-                  reader.file(), model.name, tensor.name);
+                  reader.file(), model.name, counter);
   }
   for (const model::Parameter& parameter : parameters) {
     const auto tensor = std::ranges::find(reader.tensors(), parameter.name, &store::TensorShape::name);

@@ -15,8 +15,9 @@ struct StoredWeights {
 };
 
 // Throws Error(data) naming file, tensor, what was expected and found unless the file holds every parameter
-// once, of its shape, and nothing else, the hash in it is that of the weights, and every number is finite.
-// Memory is taken for the values only once the shapes are right.
+// once, of its shape, and nothing else but counters of its batch norms (if the reader skips such), the hash
+// in it is that of the weights, and every number is finite. Memory is taken for the values only once the
+// shapes are right.
 StoredWeights read_weights(store::TensorFileReader& reader, const model::Model& model);
 
 }  // namespace lockstep::train

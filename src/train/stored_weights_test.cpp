@@ -102,8 +102,59 @@ TEST(StoredWeights, RefuseAMissingTensor) {
 TEST(StoredWeights, RefuseATensorTooMany) {
   store::TensorFile file = file_of_mlp();
   file.tensors.push_back({.name = "linear3.bias", .shape = {1}, .values = {0}});
-  EXPECT_EQ(refusal(file),
-            "w.safetensors: expected only the parameters of model mlp, found the tensor \"linear3.bias\"");
+  EXPECT_EQ(
+      refusal(file),
+      "w.safetensors: expected only the parameters of model mlp, found the tensor \"linear3.bias\" of shape "
+      "[1]");
+}
+
+model::Model normed() {
+  return {
+      .name = "normed",
+      .input = {2, 2, 2},
+      .layers = {
+          {"features.0", model::BatchNorm{}}, {"flatten1", model::Flatten{}}, {"linear1", model::Linear{3}}}};
+}
+
+// As PyTorch writes it: each number in `counters` is beside the others, a whole number without a shape.
+std::string with_counters(const model::Model& model, const std::vector<std::string>& counters) {
+  store::SafetensorsHeader header;
+  std::string values;
+  const auto add = [&](const std::string& name, std::string_view dtype, std::vector<std::uint64_t> shape,
+                       std::span<const std::byte> bytes) {
+    header.tensors.push_back(
+        {name, std::string(dtype), std::move(shape), values.size(), values.size() + bytes.size()});
+    values.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  };
+  const std::int64_t seen = 470;
+  for (const std::string& name : counters) add(name, "I64", {}, std::as_bytes(std::span(&seen, 1)));
+  const Weights weights = initial_weights(model, 7);
+  const std::vector<model::Parameter> parameters = model::parameters_of(model);
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    add(parameters[i].name, "F32", {parameters[i].shape.begin(), parameters[i].shape.end()},
+        std::as_bytes(std::span(weights[i])));
+  return store::safetensors_header_bytes(header) + values;
+}
+
+StoredWeights read_normed(const std::string& bytes, store::Counters counters) {
+  store::TensorFileReader reader(std::as_bytes(std::span(bytes)), "w.safetensors", counters);
+  return read_weights(reader, normed());
+}
+
+TEST(StoredWeights, PyTorchsCountersOfMinibatchesAreSkipped) {
+  const std::string bytes = with_counters(normed(), {"features.0.num_batches_tracked"});
+  EXPECT_THAT(read_normed(bytes, store::Counters::skipped).weights, SameBits(initial_weights(normed(), 7)));
+  EXPECT_EQ(refusal_of(Fault::data, [&] { read_normed(bytes, store::Counters::refused); }),
+            "w.safetensors: tensor \"features.0.num_batches_tracked\": expected dtype F32, found \"I64\"; "
+            "convert it "
+            "first");
+}
+
+TEST(StoredWeights, RefuseACounterOfNoBatchNorm) {
+  const std::string bytes = with_counters(normed(), {"linear1.num_batches_tracked"});
+  EXPECT_EQ(refusal_of(Fault::data, [&] { read_normed(bytes, store::Counters::skipped); }),
+            "w.safetensors: expected only the parameters of model normed, found the tensor "
+            "\"linear1.num_batches_tracked\"");
 }
 
 }  // namespace

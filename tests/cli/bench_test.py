@@ -49,6 +49,14 @@ class BenchTest(ProgramTest):
                                 (("--model", "resnet8", "--batch-norm", "ghost:10"), "10")):
             self.assert_refused_before_start(self.bench(*arguments), 2, word)
 
+    def test_a_step_of_other_pictures_and_minibatches(self):
+        found = self.json_of("--model", "resnet8", "--size", "3x9x11", "--batch", 16, "--threads", 1)
+        self.assertEqual((found["pictures"], found["examples"]), ([3, 9, 11], 16))
+        done = self.bench("--model", "mlp", "--size", "3x8x8", "--batch", 32, "--threads", 1)
+        self.assertTrue(done.stdout.startswith("A training step of mlp at 3x8x8, minibatches of 32, "), done.stdout)
+        self.assert_refused_before_start(self.bench("--model", "vgg11", "--size", "3x31x32"), 2, "layer pool5")
+        self.assert_refused_before_start(self.bench("--batch", 0), 2, "--batch", "from 1 to 60,000")
+
     def test_the_parts_of_a_step_make_up_all_of_it(self):
         done = self.run_program("bench", "--seconds", "0.01", "--json", "--threads", 1)
         self.assertEqual(done.returncode, 0, done.stderr)

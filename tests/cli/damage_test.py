@@ -53,11 +53,17 @@ class DamagedDataTest(ProgramTest):
         (self.data / LABELS).write_bytes(idx_labels([0] * 511))
         self.assert_data_refused(self.data / LABELS, "expected 512 labels", "found 511")
 
-    def test_pictures_of_another_size(self):
-        for images, labels in (TRAIN, TEST):
-            (self.data / images).write_bytes(idx_images(4, bytes(4 * 27 * 27), side=27))
-            (self.data / labels).write_bytes(idx_labels([0] * 4))
-        self.assert_data_refused("1x28x28", "1x27x27", code=2)
+    def test_pictures_that_a_model_has_no_room_for(self):
+        for size, model, words in ((13, "lenet", ("14x14 or more", "1x13x13", "layer pool2", "2x2", "50x1x1")),
+                                   (28, "vgg11", ("32x32 or more", "1x28x28", "layer pool5", "2x2", "512x1x1")),
+                                   (28, "alexnet", ("63x63 or more", "1x28x28", "layer pool2", "3x3", "256x2x2"))):
+            for images, labels in (TRAIN, TEST):
+                (self.data / images).write_bytes(idx_images(4, bytes(4 * size * size), side=size))
+                (self.data / labels).write_bytes(idx_labels([0] * 4))
+            for command in (("train", "--epochs", 1), ("verify",), ("sweep", "--epochs", 1)):
+                with self.subTest(model=model, command=command):
+                    done = self.run_program(*command, model, "--data", self.data)
+                    self.assert_refused_before_start(done, 2, *words)
 
     def test_gzip(self):
         plain = self.data / IMAGES

@@ -18,7 +18,7 @@ class UsageTest(ProgramTest):
     def test_help_and_version(self):
         bare, asked = self.run_program(), self.run_program("--help")
         self.assertEqual((bare.returncode, bare.stdout), (0, asked.stdout))
-        for command in ("train", "plan", "eval", "verify", "diff", "sweep", "bench", "devices"):
+        for command in ("train", "models", "plan", "eval", "verify", "diff", "sweep", "bench", "devices"):
             self.assertIn(f"\n  {command} ", bare.stdout)
             done = self.run_program(command, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""))

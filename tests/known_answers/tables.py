@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the tables of inputs and results beside this file from law.py, pytorch.py and batch_norm.py, and confirms the
-committed ones.
+"""Makes the tables of inputs and results beside this file from law.py, pytorch.py, batch_norm.py and book_network.py, and
+confirms the committed ones.
 
 Without arguments it ends with 1 if a committed table differs from what they give; `--write` writes them. The library
 is held against the tables by tests/known_answers_test.cpp and, for optimizers, tests/pytorch_formulas_test.cpp; the naive
@@ -13,6 +13,7 @@ import pathlib
 import sys
 
 import batch_norm
+import book_network
 import law
 import pytorch
 from ieee import DOUBLE, SINGLE, double, double_bits, rounded, single, single_bits
@@ -157,7 +158,7 @@ TABLES = {"exp": lambda: function_table(law.exp, exp_inputs()), "log": lambda: f
           "initial_weights": weight_table, "uniform_weights": uniform_table,
           "shuffles": shuffle_table, "dropout": dropout_table,
           "dropout_probabilities": dropout_probability_table, "optimizers": pytorch.table,
-          "batch_norm": batch_norm.table}
+          "batch_norm": batch_norm.table, "resnet18": book_network.table}
 
 
 def main():
