@@ -27,5 +27,16 @@ TEST(SyntheticMinibatch, PixelsLookLikePictures) {
   EXPECT_EQ(*std::ranges::max_element(pixels), 255);
 }
 
+TEST(SyntheticDataset, IsAPrefixOfALargerOne) {
+  const data::Dataset small = synthetic_dataset({3, 4, 5}, 7, 20),
+                      large = synthetic_dataset({3, 4, 5}, 7, 30);
+  EXPECT_EQ((std::vector<int>{small.channels, small.height, small.width, small.classes}),
+            (std::vector<int>{3, 4, 5, 7}));
+  EXPECT_EQ(small.size(), 20U);
+  EXPECT_EQ(small.pixels.size(), 20U * 60);
+  EXPECT_TRUE(std::ranges::equal(small.pixels, std::span(large.pixels).first(small.pixels.size())));
+  EXPECT_EQ(small.labels[19], 19 % 7);
+}
+
 }  // namespace
 }  // namespace lockstep::measure
