@@ -41,25 +41,6 @@ double cpu_multiply_adds(const cpu::Kernels& kernels, int cores) {
   return sum;
 }
 
-SurveyedDevice survey_cpu() {
-  SurveyedDevice cpu{.what = {.name = "cpu:0",
-                              .kind = "CPU",
-                              .model = processor_model(),
-                              .driver = {},
-                              .memory = host_memory(),
-                              .units = cpu::usable_cores(),
-                              .on_cores = true}};
-  try {
-    const cpu::Kernels& kernels = cpu::choose_kernels(environment_variable("LOCKSTEP_TARGET"));
-    cpu.what.driver = fmt::format("{} kernels", kernels.name);
-    cpu.multiply_adds = cpu_multiply_adds(kernels, cpu.what.units);
-  } catch (const Error& error) {
-    if (error.fault() == Fault::usage) throw;  // LOCKSTEP_TARGET names no kernels
-    cpu.refused = error.what();
-  }
-  return cpu;
-}
-
 // A hash for every device that has weights of its own.
 std::string hashes_of(run::Runner& runner) {
   std::set<std::string> hashes;
@@ -80,12 +61,34 @@ std::string names_of(std::span<const GoldenTrial> trials, Is is) {
 
 }  // namespace
 
+SurveyedDevice survey_cpu() {
+  SurveyedDevice cpu{.what = {.name = "cpu:0",
+                              .kind = "CPU",
+                              .model = processor_model(),
+                              .driver = {},
+                              .memory = host_memory(),
+                              .units = cpu::usable_cores(),
+                              .on_cores = true}};
+  try {
+    const cpu::Kernels& kernels = cpu::choose_kernels(environment_variable("LOCKSTEP_TARGET"));
+    cpu.what.driver = fmt::format("{} kernels", kernels.name);
+    cpu.multiply_adds = cpu_multiply_adds(kernels, cpu.what.units);
+  } catch (const Error& error) {
+    if (error.fault() == Fault::usage) throw;  // LOCKSTEP_TARGET names no kernels
+    cpu.refused = error.what();
+  }
+  return cpu;
+}
+
+SurveyedDevice survey_device(Devices& devices, const inventory::Listed& listed) {
+  const inventory::Inventory::Trial trial = devices.inventory().try_out(listed.name);
+  return {listed, trial.multiply_adds, trial.refused};
+}
+
 Survey survey_devices(Devices& devices) {
   Survey survey{.devices = {survey_cpu()}, .missing = devices.inventory().missing()};
-  for (const inventory::Listed& listed : devices.inventory().listed()) {
-    const inventory::Inventory::Trial trial = devices.inventory().try_out(listed.name);
-    survey.devices.push_back({listed, trial.multiply_adds, trial.refused});
-  }
+  for (const inventory::Listed& listed : devices.inventory().listed())
+    survey.devices.push_back(survey_device(devices, listed));
   return survey;
 }
 

@@ -25,6 +25,8 @@ struct Survey {
   std::vector<std::string> missing;     // why there are none of a kind, a line each
 };
 
+SurveyedDevice survey_cpu();
+SurveyedDevice survey_device(Devices& devices, const inventory::Listed& listed);
 Survey survey_devices(Devices& devices);
 
 // The golden training: 20 steps of LeNet on Fashion-MNIST, seed 0.

@@ -58,6 +58,8 @@ device::DevicesHere here(Devices& devices) {
 
 }  // namespace
 
+Devices::Devices() : on_stuck_(end_stuck_process) {}
+
 CLI::Option* Devices::add_probe(CLI::App& parser) {
   return parser
       .add_option_function<std::string>(
@@ -93,7 +95,7 @@ inventory::Inventory& Devices::inventory() {
                                     .nvrtc_library = environment_variable("LOCKSTEP_NVRTC_LIBRARY"),
                                     .probe = probe_,
                                     .on_wait = [](const std::string& line) { std::cerr << line << '\n'; },
-                                    .on_stuck = end_stuck_process});
+                                    .on_stuck = on_stuck_});
   }
   return *inventory_;
 }
@@ -107,14 +109,14 @@ std::unique_ptr<run::Crew> Devices::make_crew(const CrewOptions& options) {
                                          .memory = memory_limit(),
                                          .bind = options.bind,
                                          .timeout = timeout,
-                                         .on_stuck = end_stuck_process});
+                                         .on_stuck = on_stuck_});
   for (std::unique_ptr<device::Device>& device : made.devices) {
     if (options.drill && options.drill->device == device->name())
       device = device::make_faulty(std::move(device), options.drill->drill, hang);
   }
   return std::make_unique<run::Crew>(
       std::move(made.devices),
-      run::Crew::Options{.timeout = timeout, .on_stuck = end_stuck_process, .share_cores = made.share_cores});
+      run::Crew::Options{.timeout = timeout, .on_stuck = on_stuck_, .share_cores = made.share_cores});
 }
 
 int default_threads(const std::vector<std::string>& devices) {

@@ -1,9 +1,11 @@
 // The devices that commands run on: from what people type to a crew.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "drill.h"
@@ -33,6 +35,8 @@ struct CrewOptions {
 // depends on it.
 class Devices {
  public:
+  Devices();
+
   // --probe usual|full. Requires: this outlives the parser.
   CLI::Option* add_probe(CLI::App& parser);
 
@@ -49,9 +53,12 @@ class Devices {
 
   inventory::Inventory& inventory();
   void set_probe(inventory::ProbeKind probe) { probe_ = probe; }  // before anything else
+  // Before anything else: what is told who is stuck, instead of ending the process. Must not return.
+  void set_on_stuck(std::function<void(const std::string&)> on_stuck) { on_stuck_ = std::move(on_stuck); }
 
  private:
   inventory::ProbeKind probe_ = inventory::ProbeKind::usual;
+  std::function<void(const std::string&)> on_stuck_;
   std::unique_ptr<inventory::Inventory> inventory_;
 };
 

@@ -8,10 +8,12 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "collect_evidence.h"
 #include "devices_text.h"
 #include "drill.h"
 #include "host.h"
 #include "model/zoo.h"
+#include "numbers.h"
 #include "output.h"
 #include "train/job.h"
 
@@ -32,6 +34,24 @@ class DevicesCommand final : public Command {
                        "know about it")
             ->excludes(json)
             ->excludes(probe);
+    CLI::Option* const evidence =
+        parser
+            ->add_option_function<std::string>(
+                "--evidence",
+                [this](const std::string& text) { evidence_.file = given_path("--evidence", text); },
+                "Collect what every GPU computes and how fast into a tar archive of text to send us, in at "
+                "most 10 minutes")
+            ->type_name("FILE")
+            ->excludes(json)
+            ->excludes(probe)
+            ->excludes(report);
+    parser
+        ->add_option_function<std::string>(
+            "--seconds",
+            [this](const std::string& text) { evidence_.seconds = positive_number("--seconds", text); },
+            "How long --evidence may take (default 600); parts for which no time is left are left out")
+        ->type_name("S")
+        ->needs(evidence);
     parser
         ->add_option_function<std::string>(
             "--data", [this](const std::string& text) { data_ = given_path("--data", text); },
@@ -39,11 +59,16 @@ class DevicesCommand final : public Command {
         ->type_name("DIR")
         ->needs(report);
     add_drill(*parser, drill_);
-    parser->get_option("--drill")->needs(report);
     return parser;
   }
 
   int run() override {
+    if (drill_ && !report_ && evidence_.file.empty())
+      throw Error(Fault::usage, "--drill requires --report or --evidence; see lockstep devices --help");
+    if (!evidence_.file.empty()) {
+      evidence_.drill = drill_;
+      return collect_evidence(evidence_);
+    }
     if (report_) devices_.set_probe(inventory::ProbeKind::full);
     const Survey survey = survey_devices(devices_);
     if (report_) {
@@ -96,6 +121,7 @@ class DevicesCommand final : public Command {
   Devices devices_;
   std::optional<std::filesystem::path> data_;
   std::optional<DeviceDrill> drill_;
+  EvidenceOptions evidence_;
   bool json_ = false, report_ = false;
 };
 

@@ -96,24 +96,33 @@ std::string expectation(const DevicesReport& report) {
                      golden_weights(direct));
 }
 
+Json json_of(const SurveyedDevice& d) {
+  return {{"name", d.what.name},
+          {"kind", d.what.kind},
+          {"model", d.what.model},
+          {"driver", d.what.driver},
+          {"memory", d.what.memory},
+          {"units", d.what.units},
+          {"multiply_adds_per_second", d.exact() ? Json(d.multiply_adds) : Json()},
+          {"exact", d.exact()},
+          {"refused", d.exact() ? Json() : Json(d.refused)}};
+}
+
+// Drivers say what they like, in any bytes.
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 }  // namespace
 
 std::string devices_table(const Survey& survey) { return table(survey) + lines_below(survey); }
 
+std::string device_json(const SurveyedDevice& device) { return text_of(json_of(device)); }
+
 std::string devices_json(const Survey& survey) {
   Json json{{"devices", Json::array()}, {"missing", survey.missing}};
-  for (const SurveyedDevice& d : survey.devices) {
-    json["devices"].push_back({{"name", d.what.name},
-                               {"kind", d.what.kind},
-                               {"model", d.what.model},
-                               {"driver", d.what.driver},
-                               {"memory", d.what.memory},
-                               {"units", d.what.units},
-                               {"multiply_adds_per_second", d.exact() ? Json(d.multiply_adds) : Json()},
-                               {"exact", d.exact()},
-                               {"refused", d.exact() ? Json() : Json(d.refused)}});
-  }
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+  for (const SurveyedDevice& device : survey.devices) json["devices"].push_back(json_of(device));
+  return text_of(json) + '\n';
 }
 
 std::string devices_report(const DevicesReport& report) {

@@ -10,8 +10,10 @@ namespace lockstep::app {
 // A table, then in words what can be divided and what is missing.
 std::string devices_table(const Survey& survey);
 
-// One object: devices of {name, kind, model, driver, memory, units, multiply_adds_per_second, exact,
-// refused}, missing of lines.
+// One object: name, kind, model, driver, memory, units, multiply_adds_per_second, exact, refused.
+std::string device_json(const SurveyedDevice& device);
+
+// One object: devices, each as above, and missing, of lines.
 std::string devices_json(const Survey& survey);
 
 struct DevicesReport {

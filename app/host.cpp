@@ -33,6 +33,12 @@ std::string operating_system() {
                      name.release, name.machine);
 }
 
+std::string host_name() {
+  utsname name{};
+  ::uname(&name);
+  return name.nodename;
+}
+
 std::size_t host_memory() {
   const long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGESIZE);
   return pages > 0 && size > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(size) : 0;

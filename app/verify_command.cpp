@@ -23,48 +23,12 @@
 #include "train/check_groups.h"
 #include "train/pictures.h"
 #include "update_options.h"
+#include "verify_text.h"
 
 namespace lockstep::app {
 namespace {
 
 constexpr WholeRange kSteps{1, std::numeric_limits<int>::max()};
-
-report::VerifyRow row_of(const audit::SettingResult& result) {
-  return {
-      .devices = device::to_text(result.setting.devices),
-      .threads = result.setting.threads,
-      .exchange = std::string(result.setting.machine.exchange->name),
-      .order = result.setting.machine.order == device::Order::pack ? "pack" : "layer",
-      .steps = result.difference ? result.difference->step : static_cast<std::int64_t>(result.hashes.size()),
-      .hash = to_hex(result.weights),
-      .seconds = result.seconds,
-      .equal = !result.difference};
-}
-
-std::string text_of(const audit::Setting& setting, const audit::ReplicaDifference& difference) {
-  return fmt::format("{}, {}: step {}, {}: {}", device::to_text(setting.devices),
-                     setting.machine.exchange->name, difference.step, difference.device_name,
-                     to_text(difference.element));
-}
-
-nlohmann::ordered_json json_of(const audit::SettingResult& result) {
-  const report::VerifyRow row = row_of(result);
-  nlohmann::ordered_json json{{"devices", result.setting.devices},
-                              {"threads", row.threads},
-                              {"exchange", row.exchange},
-                              {"order", row.order},
-                              {"steps", row.steps},
-                              {"weights", row.hash},
-                              {"equal", row.equal},
-                              {"seconds", row.seconds}};
-  if (result.difference) json["difference"] = text_of(result.setting, *result.difference);
-  for (const std::vector<Hash128>& step : result.hashes) {
-    std::vector<std::string> hashes;
-    std::ranges::transform(step, std::back_inserter(hashes), to_hex);
-    json["hashes"].push_back(hashes);
-  }
-  return json;
-}
 
 // Every device that a setting has, once.
 std::vector<std::string> devices_of(const std::vector<audit::Setting>& settings) {
@@ -213,8 +177,8 @@ class VerifyCommand final : public Command {
     std::vector<report::VerifyRow> rows;
     std::string differences;
     for (const audit::SettingResult& result : results) {
-      rows.push_back(row_of(result));
-      if (result.difference) differences += text_of(result.setting, *result.difference) + '\n';
+      rows.push_back(verify_row(result));
+      if (result.difference) differences += difference_text(result.setting, *result.difference) + '\n';
     }
     return report::verify_table(rows) + differences;
   }
@@ -222,7 +186,8 @@ class VerifyCommand final : public Command {
   std::string json_text(const std::vector<audit::SettingResult>& results, bool equal) const {
     nlohmann::ordered_json json{{"equal", equal}, {"tensors", nlohmann::json::array()}};
     for (const model::Parameter& p : model::parameters_of(job_.model)) json["tensors"].push_back(p.name);
-    for (const audit::SettingResult& result : results) json["settings"].push_back(json_of(result));
+    for (const audit::SettingResult& result : results)
+      json["settings"].push_back(nlohmann::ordered_json::parse(verify_json(result)));
     return json.dump() + '\n';
   }
 

@@ -10,6 +10,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import tarfile
 import tempfile
 import unittest
 
@@ -64,6 +65,13 @@ class GpuTest(ProgramTest):
 class StandinTest(GpuTest):
     """The stand-ins compute, which needs a compiler."""
 
+    def evidence(self, seconds, env=None):
+        """devices --evidence, and what its archive holds, by part."""
+        done = self.run_program("devices", "--evidence", "gpu.tar", "--seconds", seconds, env=env)
+        with tarfile.open(self.folder / "gpu.tar") as archive:
+            parts = [json.load(archive.extractfile(m)) for m in archive if m.name.endswith(".json")]
+        return done, {part["part"]: part for part in parts}
+
     def setUp(self):
         super().setUp()
         if without_compiler():
@@ -111,6 +119,17 @@ class CudaTest(StandinTest):
                                 "1xcpu,1xcuda,2xcuda,cpu:0+cuda:1", "--json")
         self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
         self.assertEqual(len(json.loads(done.stdout)["settings"]), 6)
+
+    def test_they_give_evidence(self):
+        done, parts = self.evidence(30)
+        self.assertEqual(done.returncode, 0, done.stderr)  # a stand-in is slow: parts are cut, none fails
+        self.assertNotIn("No GPU was found", done.stdout)
+        listed = {row["name"]: row for row in parts["devices"]["rows"] if "name" in row}
+        self.assertEqual([(name, row["kind"], row["gpu"]) for name, row in listed.items()],
+                         [("cuda:0", "CUDA GPU", True), ("cuda:1", "CUDA GPU", True)])
+        for name in ("probe-cuda-0", "probe-cuda-1", "verify-lenet-fast-cuda-0", "verify-lenet-fast-cuda-1"):
+            self.assertIn(parts[name]["outcome"], ("done", "cut", "left out"), parts[name])
+        self.assertEqual(parts["probe-cuda-0"]["outcome"] == "done", len(parts["probe-cuda-0"]["rows"]) == 1)
 
     def test_an_evaluation_is_that_of_the_cpu(self):
         self.train("mlp", "--epochs", 1, "--out", "run")
@@ -172,6 +191,19 @@ class InexactTest(StandinTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stderr, rf"(?m)^auto: without cuda:1 \(.* {BITS}")
         self.assertEqual(json.loads(done.stdout)["devices"], ["cpu:0"])
+
+    def test_other_rounding_is_evidence(self):
+        done, parts = self.evidence(20, self.inexact("ftz"))
+        self.assertEqual(done.returncode, 4, done.stderr)
+        for number in (0, 1):
+            probe = parts[f"probe-cuda-{number}"]
+            self.assertEqual((probe["outcome"], probe["rows"][0]["exact"]), ("failed", False), probe)
+            self.assertRegex(probe["why"], rf"rounds differently.* {BITS}")
+            verify = parts[f"verify-resnet8-fast-cuda-{number}"]
+            self.assertEqual((verify["outcome"], verify["why"]),
+                             ("left out", f"cuda:{number} has not proven its arithmetic"))
+            self.assertIn(f"cuda:{number}: its arithmetic, in full", done.stdout)
+        self.assertEqual(parts["verify-lenet-fast-2xcpu"]["outcome"], "done", "the CPU goes on")
 
     def test_a_device_that_flushes_denormals(self):
         self.expect_refusal("ftz", "a + b with a = 0x0p+0, b = 0x1p-149 gave 0x00000000, expected 0x00000001")
