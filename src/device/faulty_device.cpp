@@ -51,18 +51,23 @@ Spot find_spot(const program::Program& program, const std::string& wanted) {
   throw Error(Fault::usage, "drill: the program has no layer or segment '{}' that a device runs", wanted);
 }
 
+const program::Update* update_of(const program::Instruction& instruction) {
+  return std::get_if<program::Update>(&instruction.operation);
+}
+
 // A sharded optimizer updates parts: the other ranks would get the flipped number, too.
-bool is_whole_update(const program::Program& program, const program::Instruction& instruction) {
-  const auto* const update = std::get_if<program::Update>(&instruction.operation);
+bool is_part(const program::Program& program, const program::Instruction& instruction) {
+  const program::Update* const update = update_of(instruction);
   return update != nullptr &&
-         update->part.count == program.buffers[static_cast<std::size_t>(instruction.outputs[0])].elements;
+         update->part.count != program.buffers[static_cast<std::size_t>(instruction.outputs[0])].elements;
 }
 
 std::size_t update_segment(const program::Program& program) {
   for (std::size_t s = 0; s < program.segments.size(); ++s) {
     const std::vector<program::Instruction>& list = program.segments[s].instructions;
-    if (!list.empty() &&
-        std::ranges::all_of(list, [&](const auto& i) { return is_whole_update(program, i); }))
+    // running statistics are updated there, too
+    if (std::ranges::any_of(list, [](const auto& i) { return update_of(i) != nullptr; }) &&
+        std::ranges::none_of(list, [&](const auto& i) { return is_part(program, i); }))
       return s;
   }
   throw Error(
