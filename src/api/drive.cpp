@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/float_environment.h"
 
 namespace lockstep {
 inline namespace api {
@@ -94,6 +95,7 @@ bool Caller::wait() {
 void drive(std::function<void(Caller&)> work) {
   const auto caller = std::make_shared<Caller>();
   std::thread thread([caller, work = std::move(work)]() mutable {
+    const FloatEnvironment environment;  // the thread has inherited its caller's
     std::exception_ptr error = error_of([&] { std::exchange(work, nullptr)(*caller); });
     caller->finish(std::move(error));
   });

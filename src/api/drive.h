@@ -40,10 +40,10 @@ class Caller {
   std::optional<std::string> why_;
 };
 
-// Runs `work` on a new thread. Returns when the work is done; rethrows an exception of the work. After
-// Caller::leave(), drive() throws at once. The new thread then goes on alone until the stuck device comes
-// back, because a thread inside a driver's call can be neither interrupted nor joined. So `work` must own
-// everything that it uses.
+// Runs `work` on a new thread, in the law's floating-point environment. Returns when the work is done;
+// rethrows an exception of the work. After Caller::leave(), drive() throws at once. The new thread then goes
+// on alone until the stuck device comes back, because a thread inside a driver's call can be neither
+// interrupted nor joined. So `work` must own everything that it uses.
 void drive(std::function<void(Caller&)> work);
 
 template <class Result>

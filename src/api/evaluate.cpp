@@ -6,7 +6,6 @@
 #include "api/dataset_inside.h"
 #include "api/devices.h"
 #include "api/drive.h"
-#include "base/float_environment.h"
 
 namespace lockstep {
 inline namespace api {
@@ -18,7 +17,6 @@ Evaluation evaluate(const EvaluateOptions& options) {
   const auto work = [model, weights = to_inside(options.weights, model), data = options.data,
                      devices = options.devices, threads = options.threads,
                      timeout = options.timeout](Caller& caller) -> Evaluation {
-    const FloatEnvironment environment;
     const std::unique_ptr<run::Crew> crew = make_crew(devices, threads, leaving(caller, timeout));
     const train::Evaluation found =
         train::Evaluator(*crew, model, data.inside().split.test).evaluate(weights);

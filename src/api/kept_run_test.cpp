@@ -9,6 +9,7 @@
 #include "api/training.h"
 #include "base/error.h"
 #include "base/refusal_for_test.h"
+#include "base/strange_floats_for_test.h"
 #include "runs/run_config_file.h"
 #include "train/checkpoint.h"
 
@@ -97,6 +98,22 @@ TEST_F(KeptRunTest, MoreEpochsAreTheLongerRun) {
   more.epochs = 2;
   EXPECT_EQ(refusal_of(Fault::usage, [&] { run_training(more); }),
             "epochs: " + more.run.string() + " has begun 3 epochs, found 2");
+}
+
+// The rate that config.toml says is read and rounded again.
+TEST_F(KeptRunTest, TheCallersFloatingPointEnvironmentChangesNoFile) {
+  run_training(options("whole"));
+  for (const StrangeFloats& floats : strange_floats()) {
+    const InStrangeFloats strange(floats);
+    TrainOptions parted = options(std::string(floats.name));
+    parted.begin = Begin::resume_or_anew;
+    for (const int epochs : {1, 3}) {
+      parted.epochs = epochs;
+      run_training(parted);
+    }
+    for (const char* file : {"weights.safetensors", "hashes.csv"})
+      EXPECT_EQ(content_of(parted.run / file), content_of(folder_ / "whole" / file)) << floats.name;
+  }
 }
 
 TEST_F(KeptRunTest, ACosineGoesOnToItsEndAndNotFurther) {

@@ -184,6 +184,23 @@ TEST(Train, TheCallersFloatingPointEnvironmentChangesNothing) {
   }
 }
 
+// Momentum and eps of a batch norm, the factors of dropout and pools: each is rounded when a program is made.
+TEST(Train, TheCallersFloatingPointEnvironmentChangesNoNumberOfTheModel) {
+  const Dataset data = some_data();
+  const Model model{.name = "numbers",
+                    .layers = {Conv2d{.out_channels = 4, .kernel = {5, 5}, .stride = {2, 2}}, BatchNorm{},
+                               Relu{}, AvgPool{{3, 3}, {2, 2}}, Dropout{0.3}, Flatten{}, Linear{10}}};
+  const auto hash = [&] {
+    return run_training({.model = model, .data = data, .batch = 30, .epochs = 2, .optimizer = "adam"})
+        .weights.hash();
+  };
+  const std::string expected = hash();
+  for (const StrangeFloats& floats : strange_floats()) {
+    const InStrangeFloats strange(floats);
+    EXPECT_EQ(hash(), expected) << floats.name;
+  }
+}
+
 TEST(Train, EndsWithWhatTheCallbackThrows) {
   EXPECT_THROW(
       run_training({.data = some_data(), .on_epoch = [](const Epoch&) { throw std::out_of_range("mine"); }}),

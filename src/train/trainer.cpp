@@ -265,7 +265,10 @@ class Training::Loop {
 };
 
 Training::Training(const Job& job, const data::Split& data, run::Crew& crew, TrainOptions options)
-    : loop_(std::make_unique<Loop>(job, data, crew, std::move(options))) {}
+    : loop_([&] {
+        const FloatEnvironment environment;  // a program holds numbers that are rounded when it is compiled
+        return std::make_unique<Loop>(job, data, crew, std::move(options));
+      }()) {}
 Training::~Training() = default;
 
 TrainResult Training::run(const Listeners& listeners) { return loop_->run(listeners); }

@@ -100,6 +100,21 @@ TEST(Trainer, FloatingPointEnvironmentsOfTheHostChangeNothing) {
   }
 }
 
+// A batch norm's momentum and eps and the factors of dropout are rounded when the program is compiled.
+TEST(Trainer, FloatingPointEnvironmentsOfTheHostChangeNoNumberOfTheModel) {
+  Job job = job_by(arithmetic::UpdateKind::adam);
+  job.model.layers = {
+      {"conv1", model::Conv2d{4, {3, 3}}}, {"norm1", model::BatchNorm{}},  {"relu1", model::Relu{}},
+      {"drop1", model::Dropout{0.3}},      {"flatten1", model::Flatten{}}, {"linear1", model::Linear{3}}};
+  const auto device = cpu::make_cpu_device({.threads = 1});
+  const Weights expected = train(job, kData, *device).weights;
+  for (const StrangeFloats& floats : strange_floats()) {
+    const InStrangeFloats strange(floats);
+    EXPECT_THAT(train(job, kData, *device).weights, SameBits(expected)) << floats.name;
+    EXPECT_TRUE(strange.unchanged());
+  }
+}
+
 TEST(Trainer, EvaluationCountsWhatTheNaiveTwinCounts) {
   const auto device = cpu::make_cpu_device({.threads = 2});
   const TrainResult result = train(kJob, kData, *device);
