@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,9 @@ void save_weights(const std::filesystem::path& path, const Model& model, const W
 
 // Throws Error(data) naming path and tensor unless the file holds the weights of this model and nothing else,
 // all finite and with the hash that save_weights() or `lockstep train` gave them. A file of another program,
-// which has no such hash, is taken as it is.
-Weights load_weights(const std::filesystem::path& path, const Model& model);
+// which has no such hash, is taken as it is; `on_warning` is told in one line that nothing vouches for it.
+Weights load_weights(const std::filesystem::path& path, const Model& model,
+                     const std::function<void(const std::string&)>& on_warning = nullptr);
 
 }  // namespace api
 }  // namespace lockstep

@@ -5,6 +5,7 @@
 #include "api/convert.h"
 #include "arithmetic/convolution_rule.h"
 #include "base/error.h"
+#include "runs/weights_file.h"
 #include "store/tensor_file.h"
 #include "store/tensor_file_reader.h"
 #include "train/job.h"
@@ -78,10 +79,17 @@ void save_weights(const std::filesystem::path& path, const Model& model, const W
   store::write_tensor_file(path, file);
 }
 
-Weights load_weights(const std::filesystem::path& path, const Model& model) {
+Weights load_weights(const std::filesystem::path& path, const Model& model,
+                     const std::function<void(const std::string&)>& on_warning) {
   const model::Model inside = to_inside(model);
   store::TensorFileReader reader(path, store::Counters::skipped);
-  return to_public(train::read_weights(reader, inside).weights, inside);
+  const train::StoredWeights stored = train::read_weights(reader, inside);
+  if (!stored.vouched && on_warning) {
+    std::string line = runs::unvouched_text(path);
+    line.pop_back();  // its end
+    on_warning(line);
+  }
+  return to_public(stored.weights, inside);
 }
 
 }  // namespace api

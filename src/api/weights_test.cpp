@@ -84,6 +84,23 @@ TEST_F(WeightsFile, DamageIsRefused) {
   expect_same(load_weights(folder_ / "w", lenet()), weights);
 }
 
+TEST_F(WeightsFile, OfAnotherProgramIsTakenWithAWarning) {
+  const Weights weights = initial_weights(lenet(), 3);
+  std::vector<std::string> warnings;
+  const auto load = [&] {
+    return load_weights(folder_ / "w", lenet(), [&](const std::string& line) { warnings.push_back(line); });
+  };
+  save_weights(folder_ / "w", lenet(), weights);
+  load();
+  EXPECT_TRUE(warnings.empty());
+  store::TensorFile file = store::read_tensor_file(folder_ / "w");
+  file.metadata.clear();
+  store::write_tensor_file(folder_ / "w", file);
+  expect_same(load(), weights);
+  EXPECT_EQ(warnings, (std::vector{(folder_ / "w").string() +
+                                   ": the file holds no hash of its weights; nothing vouches for them"}));
+}
+
 TEST_F(WeightsFile, OfAnotherModelIsRefused) {
   save_weights(folder_ / "w", lenet(), initial_weights(lenet(), 3));
   EXPECT_EQ(refusal_of(Fault::data, [&] { load_weights(folder_ / "w", zoo_model("mlp")); }),
