@@ -49,7 +49,7 @@ struct SkippedCheckpoint {
 struct FoundCheckpoint {
   Checkpoint checkpoint;
   std::filesystem::path file;
-  std::vector<SkippedCheckpoint> skipped;  // newer ones that were read and found damaged
+  std::vector<SkippedCheckpoint> skipped;  // newer ones that were read and found damaged, or are no files
 };
 
 // The newest of RUN/checkpoints that verifies; files of other names are not looked at. A file that cannot be

@@ -36,14 +36,11 @@ using Files = std::map<std::int64_t, fs::path, std::greater<>>;  // newest first
 
 enum class Purpose { reading, writing };
 
-// Directories, pipes and devices are not ours, whatever their name. Where the system does not tell what a
-// name of ours is, it may be a checkpoint: a writer leaves it alone, a reader gets CannotRead.
-bool is_file(const fs::directory_entry& entry, Purpose purpose) {
-  std::error_code error;
-  const bool regular = entry.is_regular_file(error);
-  if (error && purpose == Purpose::reading)
-    throw CannotRead(entry.path().string(), "look at the checkpoint", error.value());
-  return regular;
+// A writer removes nothing but files: what else has a name of ours, or is not known, is left alone. A reader
+// gets every name of ours: what cannot be read stops it, and what is no file cannot be passed over silently.
+bool is_taken(const fs::directory_entry& entry, Purpose purpose) {
+  std::error_code unknown;
+  return purpose == Purpose::reading || entry.is_regular_file(unknown);
 }
 
 Files files_in(const fs::path& directory, Purpose purpose) {
@@ -52,7 +49,7 @@ Files files_in(const fs::path& directory, Purpose purpose) {
   fs::directory_iterator entry(directory, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     const std::optional<std::int64_t> step = step_of(entry->path().filename().string());
-    if (step && is_file(*entry, purpose)) files.emplace(*step, entry->path());
+    if (step && is_taken(*entry, purpose)) files.emplace(*step, entry->path());
   }
   if (error)
     throw Error(purpose == Purpose::reading ? Fault::data : Fault::ours,

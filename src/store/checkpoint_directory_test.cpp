@@ -1,11 +1,13 @@
 #include <csignal>
 #include <fstream>
+#include <functional>
 #include <iterator>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -158,10 +160,33 @@ TEST_F(CheckpointDirectory, OneThatCannotBeReadIsNotSkipped) {
             file(470).string() + ": cannot read: Input/output error" + advice);
   fs::remove(file(470));
   fs::create_symlink(file(470), file(470));
-  EXPECT_EQ(refusal(), file(470).string() +
-                           ": cannot look at the checkpoint: Too many levels of symbolic links" + advice);
+  EXPECT_EQ(refusal(), file(470).string() + ": cannot open: Too many levels of symbolic links" + advice);
   write({300});  // leaves it alone
   EXPECT_TRUE(fs::is_symlink(file(470)));
+  fs::remove(file(470));
+  fs::create_symlink("nowhere", file(470));
+  EXPECT_EQ(refusal(), file(470).string() + ": cannot open: No such file or directory" + advice);
+}
+
+// Else a run would go on without a word, and stop where it comes to write a checkpoint of that name.
+TEST_F(CheckpointDirectory, WhatIsNoFileIsSkippedDescribedAndSetAside) {
+  write({235});
+  const std::pair<const char*, std::function<void(const fs::path&)>> strange[]{
+      {"a directory", [](const fs::path& path) { fs::create_directory(path); }},
+      {"a FIFO", [](const fs::path& path) { ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0); }},
+      {"a device", [](const fs::path& path) { fs::create_symlink("/dev/zero", path); }}};
+  for (const auto& [kind, make] : strange) {
+    make(file(470));
+    const FoundCheckpoint found = read_newest_checkpoint(run_, tensors_for_test);
+    EXPECT_EQ(found.checkpoint.step, 235);
+    ASSERT_EQ(found.skipped.size(), 1U);
+    EXPECT_THAT(found.skipped[0].why,
+                testing::StartsWith(file(470).string() + ": expected a file, found " + kind));
+    EXPECT_EQ(set_aside(found.skipped).size(), 1U);
+    write({470});
+    fs::remove(file(470));
+  }
+  EXPECT_EQ(names().size(), 4U);
 }
 
 // In a child process, which gives up the rights that would open any file.
@@ -246,8 +271,8 @@ TEST_F(CheckpointDirectory, OtherFilesAreLeftAlone) {
                                         "notes.txt",
                                         "step-"};
   for (const std::string& name : others) std::ofstream(run_ / "checkpoints" / name) << "x";
-  fs::create_directory(file(999));
   EXPECT_THAT(read_newest_checkpoint(run_, tensors_for_test).skipped, IsEmpty());
+  fs::create_directory(file(999));
   write({236, 237, 238});
   for (const std::string& name : others) EXPECT_EQ(content_of(run_ / "checkpoints" / name), "x") << name;
   EXPECT_TRUE(fs::is_directory(file(999)));
