@@ -170,9 +170,16 @@ train::Machine machine_of(const store::MachineConfig& config, const TrainFlags& 
           .shares = config.shares};
 }
 
+// However it is written: with a slash at its end, or from the root.
+fs::path place_of(const fs::path& path) {
+  std::error_code gone;  // the working directory is
+  const fs::path whole = fs::absolute(path, gone);
+  return ((gone ? path : whole) / "").lexically_normal();
+}
+
 // The outputs that the flags name, before anything long begins.
 void check_outputs(const TrainFlags& flags, const store::RunConfig& config) {
-  if (flags.out && flags.trace && flags.out->lexically_normal() == flags.trace->lexically_normal())
+  if (flags.out && flags.trace && place_of(*flags.out) == place_of(*flags.trace))
     throw Error(Fault::usage, "--trace and --out: expected two names, found {} twice", flags.out->string());
   if (flags.resume) return;
   if (flags.out) {
@@ -283,7 +290,10 @@ class TrainCommand final : public Command {
     print_result(flags_.json ? json_of(end) : report::summary(end));
     std::cerr << report::device_use(end) << report::kept_in(end);
     if (result.interrupted) std::cerr << report::interrupted(end, job.epochs);
-    if (steps == 0) std::cerr << report::nothing_left(end);
+    if (steps == 0)
+      std::cerr << (job.schedule.kind == arithmetic::ScheduleKind::cosine
+                        ? report::nothing_left_of_schedule(end, config.job.model)
+                        : report::nothing_left(end));
     return result.interrupted ? signals.exit_code() : 0;
   }
 

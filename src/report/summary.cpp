@@ -38,4 +38,11 @@ std::string nothing_left(const train::RunEnd& end) {
       epochs, shell_word(end.run_directory), 2 * epochs);
 }
 
+std::string nothing_left_of_schedule(const train::RunEnd& end, std::string_view model) {
+  return fmt::format(
+      "nothing was left to do: all {} epochs are trained, and the learning rate's schedule ends with them; "
+      "train on from the weights with ./lockstep train {} --load {}\n",
+      end.epochs.size(), model, shell_word(end.run_directory));
+}
+
 }  // namespace lockstep::report

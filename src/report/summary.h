@@ -1,6 +1,7 @@
 // The last lines that a run prints.
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "train/observer.h"
 
@@ -20,5 +21,9 @@ std::string interrupted(const train::RunEnd& end, int epochs);
 // For stderr: a run that was taken up again after its last epoch, and the command that adds epochs, ended by
 // a newline. Requires: the run was kept.
 std::string nothing_left(const train::RunEnd& end);
+
+// The same where the schedule of the learning rate ends with the last epoch, so that none can be added: the
+// command that trains `model` on from the run's weights.
+std::string nothing_left_of_schedule(const train::RunEnd& end, std::string_view model);
 
 }  // namespace lockstep::report

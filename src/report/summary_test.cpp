@@ -53,6 +53,9 @@ TEST(Summary, AFinishedRunSaysHowToAddEpochs) {
   EXPECT_EQ(nothing_left(two_epochs()),
             "nothing was left to do: all 2 epochs are trained; add more with "
             "./lockstep train --resume runs/lenet-1 --epochs 4\n");
+  EXPECT_EQ(nothing_left_of_schedule(two_epochs(), "mlp"),
+            "nothing was left to do: all 2 epochs are trained, and the learning rate's schedule ends with "
+            "them; train on from the weights with ./lockstep train mlp --load runs/lenet-1\n");
 }
 
 }  // namespace

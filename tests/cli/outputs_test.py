@@ -49,8 +49,9 @@ class TraceTest(ProgramTest):
             self.assertEqual(len({event["pid"] for event in events}), devices)
 
     def test_the_run_and_its_trace_have_two_names(self):
-        done = self.run_program("train", "mlp", "--data", self.data, "--out", "x", "--trace", "./x")
-        self.assert_refused_before_start(done, 2, "--trace", "--out", "x")
+        for out, trace in (("x", "./x"), ("x/", "x"), ("x", self.folder / "x")):
+            done = self.run_program("train", "mlp", "--data", self.data, "--out", out, "--trace", trace)
+            self.assert_refused_before_start(done, 2, "--trace", "--out", out)
 
 
 class DirectoryTest(ProgramTest):

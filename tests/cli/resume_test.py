@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Checkpoints: a run that was stopped or killed goes on with the same bits, on any devices."""
+import os
 import random
 import shutil
 import signal
@@ -114,6 +115,17 @@ class ResumeTest(ProgramTest):
         self.train("--resume", "run", "--epochs", 30)
         self.assert_as_whole("run")
 
+    def test_what_is_no_file_is_skipped_and_kept(self):
+        self.train("mlp", "--epochs", 3, "--momentum", "0.5", "--out", "run")
+        newest = max((self.folder / "run/checkpoints").iterdir())
+        newest.unlink()
+        os.mkfifo(newest)
+        done = self.run_program("train", "--resume", "run", "--epochs", 30)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"skipped run/checkpoints/{newest.name}: expected a file, found a FIFO", done.stderr)
+        self.assertTrue(newest.with_name(newest.name + ".damaged").is_fifo())
+        self.assert_as_whole("run")
+
     def resume_and_say(self, run, *arguments):
         """What stderr says beside the progress of a run that goes on."""
         done = self.run_program("train", "--resume", run, *arguments)
@@ -166,6 +178,13 @@ class ResumeTest(ProgramTest):
                           "./lockstep train --resume whole --epochs 60"])
         self.assertEqual(self.run_file("whole", "weights.safetensors"), before)
         self.assertEqual(self.resume_and_say("whole", "--epochs", 31), [])
+
+    def test_a_finished_run_whose_schedule_has_ended_says_what_can_follow(self):
+        self.train("mlp", "--epochs", 2, "--schedule", "cosine", "--out", "run")
+        (said,) = self.resume_and_say("run")
+        command = said.partition("with ./lockstep train ")[2].split()
+        self.assertEqual(command, ["mlp", "--load", "run"])
+        self.train(*command, "--epochs", 1, "--out", "next")  # what it says to do can be done
 
     def test_an_epoch_that_has_begun_cannot_be_left_out(self):
         process = self.start("run")
