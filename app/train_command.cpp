@@ -177,6 +177,17 @@ fs::path place_of(const fs::path& path) {
   return ((gone ? path : whole) / "").lexically_normal();
 }
 
+// Says where a run is that ends with an error: its last checkpoint can be gone on with.
+struct RunNote {
+  RunNote() = default;
+  RunNote(const RunNote&) = delete;
+  RunNote& operator=(const RunNote&) = delete;
+  ~RunNote() {
+    if (!run.empty()) std::cerr << "run " << run.native() << '\n';
+  }
+  fs::path run;  // empty: there is none, or it has been told
+};
+
 // The outputs that the flags name, before anything long begins.
 void check_outputs(const TrainFlags& flags, const store::RunConfig& config) {
   if (flags.out && flags.trace && place_of(*flags.out) == place_of(*flags.trace))
@@ -264,6 +275,7 @@ class TrainCommand final : public Command {
     train::Training training(job, data, *crew, options);
 
     // nothing is left behind by what was refused up to here
+    RunNote note;  // told below the progress
     report::Progress progress(std::cerr, progress_options(), seconds_now);
     const runs::RunFilesOptions file_options{
         .out = flags_.out, .record = flags_.record, .drawings = {&progress}};
@@ -272,6 +284,7 @@ class TrainCommand final : public Command {
             ? runs::RunFiles({resumed->taken.run, std::move(resumed->taken.lock), *options.resume},
                              file_options, model, config)
             : runs::RunFiles(file_options, model, config);
+    note.run = files.directory();
     std::cerr << files.missing_rows();
     if (resumed)
       for (const fs::path& kept : store::set_aside(resumed->taken.found.skipped))
@@ -288,6 +301,7 @@ class TrainCommand final : public Command {
     const train::RunEnd end = files.finish(result, crew->names());
     if (trace) trace->write(result.traces);
     print_result(flags_.json ? json_of(end) : report::summary(end));
+    note.run.clear();
     std::cerr << report::device_use(end) << report::kept_in(end);
     if (result.interrupted) std::cerr << report::interrupted(end, job.epochs);
     if (steps == 0)

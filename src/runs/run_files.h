@@ -40,6 +40,8 @@ class RunFiles {
   RunFiles(const RunFiles&) = delete;
   RunFiles& operator=(const RunFiles&) = delete;
 
+  const std::filesystem::path& directory() const { return directory_; }
+
   // A line with its end that says which rows of a run that was taken up again were missing; empty if none
   // was.
   const std::string& missing_rows() const { return missing_rows_; }

@@ -72,6 +72,7 @@ class DevicesTest(ProgramTest):
             done = self.run_program("train", "mlp", "--data", self.data, "--epochs", 2, "--devices", devices,
                                     "--drill", "flip@2:cpu:1", "--out", f"run{devices}")
             self.assert_refused(done, 6, "step 2: the replicas of linear2.bias differ", "equal after step 1", words)
+            self.assertIn(f"\nrun run{devices}\nlockstep: ", done.stderr)  # where the last checkpoint is
             self.assertFalse((self.folder / f"run{devices}/weights.safetensors").exists())
             self.assertEqual(len(list((self.folder / f"run{devices}/checkpoints").iterdir())), 1)
         resumed = self.train("--resume", "run2", "--devices", 3)
