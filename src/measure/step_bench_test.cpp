@@ -39,7 +39,7 @@ TEST(StepBench, SharesAndEpochsComeFromTheMedian) {
   EXPECT_EQ(figure.share(8e9), 0.75);
   EXPECT_EQ(figure.share_then(), 0.75);
   EXPECT_EQ(figure.seconds_per_epoch(), 117.5) << "235 steps of 256 examples";
-  EXPECT_EQ((StepFigure{.time = figure.time, .examples = 128}.steps_per_epoch()), 469);
+  EXPECT_EQ((StepFigure{.setting = {}, .time = figure.time, .examples = 128}.steps_per_epoch()), 469);
 }
 
 }  // namespace
