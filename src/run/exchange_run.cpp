@@ -240,12 +240,14 @@ transport::Ticket ExchangeRun::wait_for_any(std::span<const transport::Ticket> t
     return *done;
   }
   options_.activity.waiting = true;
-  std::optional<transport::Ticket> done;
-  while (!done) done = options_.transport.wait_for_any(tickets, kLook);
-  options_.activity.waiting = false;
-  ++options_.activity.moves;
-  options_.clock.add(TraceSpan::Lane::wait, start, "wait for other devices");
-  return *done;
+  for (;;) {
+    const auto done = options_.transport.wait_for_any(tickets, kLook);
+    if (!done) continue;
+    options_.activity.waiting = false;
+    ++options_.activity.moves;
+    options_.clock.add(TraceSpan::Lane::wait, start, "wait for other devices");
+    return *done;
+  }
 }
 
 // All joins from the next one on that are ready.
