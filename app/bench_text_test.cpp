@@ -120,7 +120,7 @@ TEST(BenchJson, GivesTheLastStepAndSharesAsFractions) {
   with_scaling.scaling = kScaling;
   EXPECT_EQ(
       bench_json(with_scaling),
-      R"({"target":"avx2","model":"lenet","convolution":"direct","fma_peak_gflops":100.0,"fma_peak_median_gflops":90.0,"fma_peak_lower_quartile_gflops":86.0,"busy":false,)"
+      R"({"target":"avx2","model":"lenet","pictures":[1,28,28],"examples":256,"convolution":"direct","fma_peak_gflops":100.0,"fma_peak_median_gflops":90.0,"fma_peak_lower_quartile_gflops":86.0,"busy":false,)"
       R"("kernels":[{"name":"conv2 input gradient","algorithm":"4x4 tiles","gflops":50.0,"share":0.5,"share_then":0.8}],)"
       R"("other":[{"name":"input load","microseconds":4000.0}],)"
       R"("parts":{"products":0.8,"layers":0.0,"rest":0.2},)"
@@ -148,7 +148,7 @@ TEST(BenchJson, GivesSeveralSettingsInsteadOfAStep) {
   two.settings = {two.settings[0], two.settings[2]};
   EXPECT_EQ(
       bench_json(two),
-      R"({"target":"avx2","model":"lenet","convolution":"direct","fma_peak_gflops":100.0,"fma_peak_median_gflops":90.0,"fma_peak_lower_quartile_gflops":86.0,"busy":false,)"
+      R"({"target":"avx2","model":"lenet","pictures":[1,28,28],"examples":256,"convolution":"direct","fma_peak_gflops":100.0,"fma_peak_median_gflops":90.0,"fma_peak_lower_quartile_gflops":86.0,"busy":false,)"
       R"("kernels":[],"other":[],"settings":[)"
       R"({"devices":1,"threads":2,"gflops":50.0,"share":0.25,"share_then":0.2,"seconds_per_epoch":9.4,)"
       R"("quartiles":[4.7,11.75],"ratio":1.0,"ratio_quartiles":[1.0,1.0]},)"
