@@ -45,7 +45,7 @@ ImagesHeader read_images_header(ByteReader& reader) {
   const std::uint32_t height = read_size(reader, "an image height");
   const std::uint32_t width = read_size(reader, "an image width");
   std::size_t bytes = count;
-  for (const std::uint32_t size : {channels, height, width}) bytes = checked_product(reader, bytes, size);
+  for (const std::uint32_t size : {height, width, channels}) bytes = checked_product(reader, bytes, size);
   return {count, channels, height, width, bytes};
 }
 
