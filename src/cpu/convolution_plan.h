@@ -15,12 +15,12 @@ class PreparedWeights {
  public:
   virtual ~PreparedWeights() = default;
 
-  // The kernels use the parameter where it lies: there is nothing to pack.
+  // The kernels use the parameter where it lies: there is nothing to prepare.
   virtual bool canonical() const { return false; }
-  virtual std::size_t packed_floats() const = 0;
+  virtual std::size_t prepared_floats() const = 0;
 
-  // Part `part` of `parts` of: weights, in canonical order, into their packed form.
-  virtual void pack(const float* weights, float* packed, int part, int parts) const = 0;
+  // Part `part` of `parts` of: weights, in canonical order, into their prepared form.
+  virtual void prepare(const float* weights, float* prepared, int part, int parts) const = 0;
 };
 
 // One direction of a layer.
@@ -34,7 +34,7 @@ class ConvolutionPlan {
 
   struct Operands {
     const float* input;    // x, or dy
-    const float* weights;  // packed, or the parameter itself
+    const float* weights;  // prepared, or the parameter itself
     const float* bias;     // [out channel]; null: chains start at +0
     float* output;         // y (pooled: the pooled y), or dx
     std::uint8_t* mask;    // of relu_average_pool

@@ -144,7 +144,7 @@ program::MemoryPlan CpuExecutable::plan_memory(int stack) const {
     nest.grouped.push_back(grouped_range(segment, options_.order, plans_));
   nest.prepared.assign(program.buffers.size(), 0);
   for (const auto& [id, weights] : plans_.weights)
-    nest.prepared[static_cast<std::size_t>(id)] = weights->packed_floats() * sizeof(float);
+    nest.prepared[static_cast<std::size_t>(id)] = weights->prepared_floats() * sizeof(float);
   for (const auto& [prepared, parameter] : links().canonical)
     nest.prepared[static_cast<std::size_t>(prepared)] = 0;
   nest.borrowed.assign(program.buffers.size(), false);

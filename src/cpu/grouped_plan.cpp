@@ -18,15 +18,15 @@ GroupedWeights::GroupedWeights(const program::Convolution& whole,
     : of_group_(std::move(of_group)),
       groups_(whole.groups),
       canonical_step_(static_cast<std::ptrdiff_t>(whole.of_group().weights())),
-      step_(of_group_->canonical()
-                ? canonical_step_
-                : round_up(static_cast<std::ptrdiff_t>(of_group_->packed_floats()), std::ptrdiff_t{kPack})) {}
+      step_(of_group_->canonical() ? canonical_step_
+                                   : round_up(static_cast<std::ptrdiff_t>(of_group_->prepared_floats()),
+                                              std::ptrdiff_t{kPack})) {}
 
-std::size_t GroupedWeights::packed_floats() const { return size(groups_ * step_); }
+std::size_t GroupedWeights::prepared_floats() const { return size(groups_ * step_); }
 
-void GroupedWeights::pack(const float* weights, float* packed, int part, int parts) const {
+void GroupedWeights::prepare(const float* weights, float* prepared, int part, int parts) const {
   for (int g = 0; g < groups_; ++g)
-    of_group_->pack(weights + g * canonical_step_, packed + g * step_, part, parts);
+    of_group_->prepare(weights + g * canonical_step_, prepared + g * step_, part, parts);
 }
 
 GroupedPlan::GroupedPlan(const program::Convolution& whole, Direction direction, program::Epilogue epilogue,

@@ -14,8 +14,8 @@ class GroupedWeights : public PreparedWeights {
   GroupedWeights(const program::Convolution& whole, std::shared_ptr<const PreparedWeights> of_group);
 
   bool canonical() const override { return of_group_->canonical(); }
-  std::size_t packed_floats() const override;
-  void pack(const float* weights, float* packed, int part, int parts) const override;
+  std::size_t prepared_floats() const override;
+  void prepare(const float* weights, float* prepared, int part, int parts) const override;
 
   // Floats from the prepared weights of a group to those of the next.
   std::ptrdiff_t step() const { return step_; }

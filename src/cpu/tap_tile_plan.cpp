@@ -169,7 +169,7 @@ TapTilePlan::Block TapTilePlan::make_block(int row, int column, program::Extent 
   return block;
 }
 
-std::size_t TapTilePlan::packed_floats() const {
+std::size_t TapTilePlan::prepared_floats() const {
   if (canonical()) return size(row_) * size(in_channels_);
   return (first_.size() - 1) * size(row_) * size(in_channels_) * size(kernel_.height * kernel_.width);
 }
@@ -191,7 +191,7 @@ std::ptrdiff_t TapTilePlan::weights_of(int in_channel, int channels, Channels gr
   return (in_channel * groups + before * channels) * kernel_.height * kernel_.width * row_;
 }
 
-void TapTilePlan::pack(const float* weights, float* packed, int part, int parts) const {
+void TapTilePlan::prepare(const float* weights, float* prepared, int part, int parts) const {
   if (canonical()) return;
   const int taps = kernel_.height * kernel_.width, groups = static_cast<int>(first_.size()) - 1;
   // A group's rows are read from end to end: the parameter may come from far.
@@ -199,7 +199,7 @@ void TapTilePlan::pack(const float* weights, float* packed, int part, int parts)
     const auto [first, count] = group(size(g));
     for (int c0 = 0; c0 < in_channels_; c0 += block_.channels) {
       const int channels = std::min(block_.channels, in_channels_ - c0);
-      float* const to = packed + weights_of(c0, channels, {first, count});
+      float* const to = prepared + weights_of(c0, channels, {first, count});
       if (direction_ == Direction::forward) {
         // [output channel][input channel][tap]: a group is rows of one long run each
         const std::ptrdiff_t run = static_cast<std::ptrdiff_t>(channels) * taps;

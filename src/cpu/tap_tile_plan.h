@@ -20,11 +20,11 @@ class TapTilePlan : public PreparedWeights, public ConvolutionPlan {
   // Packs one run can take: 1 unless the layer is linear.
   int most_packs() const override { return static_cast<int>(blocks_.size()); }
 
-  // Packed: [channel block][channel group][input channel][tap][channel of the group]. The input gradient of a
-  // linear layer wants neighbouring inputs of each output, which is the canonical order.
+  // Prepared: [channel block][channel group][input channel][tap][channel of the group]. The input gradient of
+  // a linear layer wants neighbouring inputs of each output, which is the canonical order.
   bool canonical() const override { return linear_ && direction_ == Direction::input_gradient; }
-  std::size_t packed_floats() const override;
-  void pack(const float* weights, float* packed, int part, int parts) const override;
+  std::size_t prepared_floats() const override;
+  void prepare(const float* weights, float* prepared, int part, int parts) const override;
 
   std::size_t scratch_floats() const override;
   void run(const Operands& operands, float* scratch) const override;

@@ -71,8 +71,8 @@ class TapTileLayer : public testing::TestWithParam<ConvolutionShape> {
   // Runs `plan` over all packs, as many at once as it takes, and gives what the examples get.
   Tensor run(const TapTilePlan& plan, const Tensor& from, std::size_t in_elements, std::size_t out_elements,
              const float* start, std::vector<std::uint8_t>& mask) const {
-    AlignedBuffer<float> packed(plan.packed_floats()), scratch(plan.scratch_floats());
-    for (const int part : {2, 0, 1}) plan.pack(weights.data(), packed.data(), part, 3);
+    AlignedBuffer<float> prepared(plan.prepared_floats()), scratch(plan.scratch_floats());
+    for (const int part : {2, 0, 1}) plan.prepare(weights.data(), prepared.data(), part, 3);
     const AlignedBuffer<float> input = to_packs(from, in_elements, kPacks);
     AlignedBuffer<float> output(out_elements * kPacks * kPack);
     mask.assign(outputs * kPacks * 2, 0xff);
@@ -80,7 +80,7 @@ class TapTileLayer : public testing::TestWithParam<ConvolutionShape> {
       const int packs = std::min(plan.most_packs(), kPacks - first);
       const auto before = static_cast<std::size_t>(first);
       plan.run({.input = input.data() + before * in_elements * kPack,
-                .weights = plan.canonical() ? weights.data() : packed.data(),
+                .weights = plan.canonical() ? weights.data() : prepared.data(),
                 .bias = start,
                 .output = output.data() + before * out_elements * kPack,
                 .mask = mask.data() + before * outputs * 2,

@@ -54,12 +54,12 @@ WindowPlan::WindowPlan(const program::Convolution& c, const Kernels& kernels, co
   }
 }
 
-std::size_t WindowPlan::packed_floats() const { return size(out_.channels) * taps_.size(); }
+std::size_t WindowPlan::prepared_floats() const { return size(out_.channels) * taps_.size(); }
 
-void WindowPlan::pack(const float* weights, float* packed, int part, int parts) const {
+void WindowPlan::prepare(const float* weights, float* prepared, int part, int parts) const {
   const int tiles = static_cast<int>(channels_.size()) - 1, chain = static_cast<int>(taps_.size());
   for (int t = tiles * part / parts; t < tiles * (part + 1) / parts; ++t) {
-    float* to = packed + static_cast<std::ptrdiff_t>(channels_[size(t)]) * chain;
+    float* to = prepared + static_cast<std::ptrdiff_t>(channels_[size(t)]) * chain;
     for (int tap = 0; tap < chain; ++tap) {
       for (int o = channels_[size(t)]; o < channels_[size(t) + 1]; ++o) {
         *to++ = weights[static_cast<std::ptrdiff_t>(o) * chain + tap];

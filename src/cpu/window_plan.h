@@ -21,9 +21,9 @@ class WindowPlan : public PreparedWeights, public ConvolutionPlan {
 
   int most_packs() const override { return 1; }
 
-  // Packed: [channel tile][input channel][tap][tile].
-  std::size_t packed_floats() const override;
-  void pack(const float* weights, float* packed, int part, int parts) const override;
+  // Prepared: [channel tile][input channel][tap][tile].
+  std::size_t prepared_floats() const override;
+  void prepare(const float* weights, float* prepared, int part, int parts) const override;
 
   std::size_t scratch_floats() const override { return 0; }
   void run(const Operands& operands, float* scratch) const override;

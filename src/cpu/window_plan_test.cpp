@@ -93,13 +93,13 @@ Result expected(const Layer& layer, bool biased) {
 
 void expect_equal(const Layer& layer, const Kernels& kernels, const CacheSizes& caches) {
   const WindowPlan plan(layer.c, kernels, caches);
-  AlignedBuffer<float> packed(plan.packed_floats());
-  for (int part = 0; part < 3; ++part) plan.pack(layer.weights.data(), packed.data(), part, 3);
+  AlignedBuffer<float> prepared(plan.prepared_floats());
+  for (int part = 0; part < 3; ++part) plan.prepare(layer.weights.data(), prepared.data(), part, 3);
   for (const bool biased : {true, false}) {
     Result result(layer.c);
     std::ranges::fill(result.mask, std::uint8_t{0xff});
     plan.run({.input = layer.x.data(),
-              .weights = packed.data(),
+              .weights = prepared.data(),
               .bias = biased ? layer.bias.data() : nullptr,
               .output = result.y.data(),
               .mask = result.mask.data()},

@@ -9,7 +9,7 @@ namespace lockstep::cpu {
 
 class WinogradPlan : public ConvolutionPlan {
  public:
-  // weights_offset: where the direction's weights begin in the packed ones.
+  // weights_offset: where the direction's weights begin in the prepared ones.
   WinogradPlan(const program::Convolution& convolution, Direction direction, program::Epilogue epilogue,
                int most_packs, const ProductLayout& layout, std::ptrdiff_t weights_offset,
                const Kernels& kernels);

@@ -92,19 +92,19 @@ TEST_P(WinogradLayer, GoesForwardAndBackLikeItsTwin) {
       const int tiles = packs * TileGrid(c).count();
       const ProductLayout ahead = make_product_layout(c, Direction::forward, tiles, kernels, caches),
                           back = make_product_layout(c, Direction::input_gradient, tiles, kernels, caches);
-      const WinogradWeights prepared(c, ahead, back, kernels);
-      AlignedBuffer<float> packed(prepared.packed_floats());
-      for (const int part : {2, 0, 1}) prepared.pack(weights.data(), packed.data(), part, 3);
+      const WinogradWeights of_layer(c, ahead, back, kernels);
+      AlignedBuffer<float> prepared(of_layer.prepared_floats());
+      for (const int part : {2, 0, 1}) of_layer.prepare(weights.data(), prepared.data(), part, 3);
       const auto run = [&](Direction direction, const ProductLayout& layout,
                            const AlignedBuffer<float>& input, std::size_t in_elements,
                            std::size_t out_elements) {
         const WinogradPlan plan(c, direction, program::Epilogue::none, packs, layout,
-                                prepared.offset(direction), kernels);
+                                of_layer.offset(direction), kernels);
         AlignedBuffer<float> output(out_elements * kPacks * kPack), scratch(plan.scratch_floats());
         std::ranges::fill(output.span(), 1e30f);  // what is not written shows
         for (int pack = 0; pack < kPacks; pack += packs) {
           const auto at = static_cast<std::size_t>(pack) * kPack;
-          plan.run({input.data() + at * in_elements, packed.data(), bias.data(),
+          plan.run({input.data() + at * in_elements, prepared.data(), bias.data(),
                     output.data() + at * out_elements, nullptr, packs},
                    scratch.data());
         }

@@ -24,24 +24,24 @@ WinogradWeights::WinogradWeights(const program::Convolution& c, const ProductLay
       forward_(forward),
       input_gradient_(input_gradient) {}
 
-std::size_t WinogradWeights::packed_floats() const {
+std::size_t WinogradWeights::prepared_floats() const {
   const std::ptrdiff_t steps = forward_.weight_step + (input_gradient_ ? input_gradient_->weight_step : 0);
   return static_cast<std::size_t>(frequencies_ * steps);
 }
 
-// Each direction has its own output channels in the lanes: they are neighbours in a row of packed weights.
-void WinogradWeights::pack(const float* weights, float* packed, int part, int parts) const {
+// Each direction has its own output channels in the lanes: they are neighbours in a row of prepared weights.
+void WinogradWeights::prepare(const float* weights, float* prepared, int part, int parts) const {
   const std::ptrdiff_t taps = static_cast<std::ptrdiff_t>(winograd_.kernel) * winograd_.kernel;
   const std::ptrdiff_t row = forward_.in_channels * taps;
-  pack_direction(forward_, {weights, row, taps}, packed, part, parts);
+  prepare_direction(forward_, {weights, row, taps}, prepared, part, parts);
   if (input_gradient_) {
-    pack_direction(*input_gradient_, {weights, taps, row}, packed + offset(Direction::input_gradient), part,
-                   parts);
+    prepare_direction(*input_gradient_, {weights, taps, row}, prepared + offset(Direction::input_gradient),
+                      part, parts);
   }
 }
 
-void WinogradWeights::pack_direction(const ProductLayout& layout, const Canonical& weights, float* packed,
-                                     int part, int parts) const {
+void WinogradWeights::prepare_direction(const ProductLayout& layout, const Canonical& weights,
+                                        float* prepared, int part, int parts) const {
   const int kernel = winograd_.kernel, taps = kernel * kernel;
   Lanes<kMostTaps> from;
   Lanes<kMostFrequencies> apart;  // of channels that stand in several rows
@@ -57,10 +57,10 @@ void WinogradWeights::pack_direction(const ProductLayout& layout, const Canonica
     for (int c = first; c < last; ++c) {
       turn(weights.first + o * weights.out_channel + c * weights.in_channel, weights.out_channel, taps,
            job.lanes, from.values.data());
-      job.frequencies = in_one_row ? packed + layout.weight(o, c) : apart.values.data();
+      job.frequencies = in_one_row ? prepared + layout.weight(o, c) : apart.values.data();
       winograd_.weights(job);
       for (int lane = 0; lane < job.lanes && !in_one_row; ++lane) {
-        float* const to = packed + layout.weight(o + lane, c);
+        float* const to = prepared + layout.weight(o + lane, c);
         for (int f = 0; f < frequencies_; ++f) {
           to[f * layout.weight_step] =
               apart.values[static_cast<std::size_t>(f) * kPack + static_cast<std::size_t>(lane)];

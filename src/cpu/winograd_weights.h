@@ -1,5 +1,5 @@
-// The weights of a fast convolution in the frequency domain: transformed once a step, packed for the forward
-// pass and, in training, for the input gradient.
+// The weights of a fast convolution in the frequency domain: transformed once a step, prepared for the
+// forward pass and, in training, for the input gradient.
 #pragma once
 #include <optional>
 
@@ -12,8 +12,8 @@ class WinogradWeights : public PreparedWeights {
   WinogradWeights(const program::Convolution& convolution, const ProductLayout& forward,
                   const std::optional<ProductLayout>& input_gradient, const Kernels& kernels);
 
-  std::size_t packed_floats() const override;
-  void pack(const float* weights, float* packed, int part, int parts) const override;
+  std::size_t prepared_floats() const override;
+  void prepare(const float* weights, float* prepared, int part, int parts) const override;
 
   // Where a direction's weights begin.
   std::ptrdiff_t offset(Direction direction) const {
@@ -26,8 +26,8 @@ class WinogradWeights : public PreparedWeights {
     const float* first;
     std::ptrdiff_t out_channel, in_channel;
   };
-  void pack_direction(const ProductLayout& layout, const Canonical& weights, float* packed, int part,
-                      int parts) const;
+  void prepare_direction(const ProductLayout& layout, const Canonical& weights, float* prepared, int part,
+                         int parts) const;
   void turn(const float* weights, std::ptrdiff_t channel, int taps, int lanes, float* to) const;
 
   const Kernels& kernels_;

@@ -91,8 +91,8 @@ LayerPass convolution_pass(const program::Program& program, Direction direction,
   const cpu::PreparedWeights& weights = *plans.weights.at(id);
   n->prepared = random_numbers(c.weights());
   if (!weights.canonical()) {
-    const Numbers parameter = std::exchange(n->prepared, Numbers(weights.packed_floats()));
-    weights.pack(parameter.data(), n->prepared.data(), 0, 1);
+    const Numbers parameter = std::exchange(n->prepared, Numbers(weights.prepared_floats()));
+    weights.prepare(parameter.data(), n->prepared.data(), 0, 1);
   }
   return {c, plan->most_packs(), [plan, n, forward](Laps* laps) {
             plan->run({.input = n->input.data(),

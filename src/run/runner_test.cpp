@@ -9,6 +9,7 @@
 #include "cpu/cpu_device.h"
 #include "program/checked_for_test.h"
 #include "program/compile.h"
+#include "run/two_layers_for_test.h"
 
 namespace lockstep::run {
 namespace {
@@ -37,18 +38,13 @@ struct TrainingSet {
   std::vector<std::uint8_t> pixels = std::vector<std::uint8_t>(kExamples * 64),
                             labels = std::vector<std::uint8_t>(kExamples);
   std::vector<std::uint32_t> order = std::vector<std::uint32_t>(kExamples);
-  Weights weights;
+  Weights weights = weights_by_index(small_model());
 
   TrainingSet() {
     for (std::size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<std::uint8_t>(i * 37 % 251);
     for (std::size_t i = 0; i < order.size(); ++i) {
       order[i] = static_cast<std::uint32_t>(i);
       labels[i] = static_cast<std::uint8_t>(i % 4);
-    }
-    for (const model::Parameter& p : model::parameters_of(small_model())) {
-      std::vector<float>& values = weights.emplace_back(p.elements());
-      for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = static_cast<float>(i * 29 % 17) / 16.0f - 0.45f;
     }
   }
 
@@ -104,14 +100,14 @@ TEST(Runner, OrderOfTheListIsTheOrderOfTheWork) {
 // A program written by hand: one linear layer of two units over pictures of one pixel, no loss, no training.
 // Forward, then the bias gradient of y itself: the update adds up what forward gave.
 TEST(Runner, RunsAHandWrittenList) {
-  enum { x, labels, w, b, packed, y, dw_sum, db_sum, db, dw, verdict };
+  enum { x, labels, w, b, prepared, y, dw_sum, db_sum, db, dw, verdict };
   Program p;
   p.purpose = program::Purpose::replay;
   p.packs = 1;
   p.input = {1, 1, 1};
-  p.buffers = {{"x", Role::activation, 1},   {"labels", Role::labels, 1},   {"w", Role::parameter, 2},
-               {"b", Role::parameter, 2},    {"packed", Role::prepared, 2}, {"y", Role::activation, 2},
-               {"dw.sum", Role::partial, 2}, {"db.sum", Role::partial, 2},  {"db", Role::gradient, 2},
+  p.buffers = {{"x", Role::activation, 1},   {"labels", Role::labels, 1},     {"w", Role::parameter, 2},
+               {"b", Role::parameter, 2},    {"prepared", Role::prepared, 2}, {"y", Role::activation, 2},
+               {"dw.sum", Role::partial, 2}, {"db.sum", Role::partial, 2},    {"db", Role::gradient, 2},
                {"dw", Role::gradient, 2},    {"verdict", Role::counts, 1}};
   const program::Convolution linear{.input = {1, 1, 1}, .output = {2, 1, 1}};
   p.parameters = {w, b};
@@ -119,11 +115,11 @@ TEST(Runner, RunsAHandWrittenList) {
   p.sums = {{dw_sum, dw, w}, {db_sum, db, b}};
   p.events = 2;
   p.segments = {
-      {"prepare", Segment::Over::elements, {{program::Prepare{linear}, "w", {w}, {packed}}}},
+      {"prepare", Segment::Over::elements, {{program::Prepare{linear}, "w", {w}, {prepared}}}},
       {"packs",
        Segment::Over::packs,
        {{program::Load{{1, 1, 1}}, "x", {}, {x, labels}},
-        {program::Forward{linear}, "linear", {x, packed, b}, {y}},
+        {program::Forward{linear}, "linear", {x, prepared, b}, {y}},
         {program::WeightGradient{linear}, "linear", {x, y}, {dw_sum, db_sum}, {0}}},
        {0, 1}},
       {"check", Segment::Over::elements, {{program::Check{{{0, 2}}}, "", {db}, {verdict}}}, {}, {1}},

@@ -14,7 +14,7 @@ class PrepareStep : public Step {
   Over over() const override { return Over::elements; }
   void run(const Work& work) const override {
     if (plan_)
-      plan_->pack(arena_.shared(from_), arena_.prepared(to_, work.workspace), work.thread, work.threads);
+      plan_->prepare(arena_.shared(from_), arena_.prepared(to_, work.workspace), work.thread, work.threads);
   }
 
  private:

@@ -1,4 +1,4 @@
-// Packed or transformed weights, once a step.
+// Weights as the kernels want them, once a step.
 #pragma once
 #include "gpu/launches/launch_context.h"
 
