@@ -7,14 +7,8 @@
 
 namespace lockstep::gpu {
 
-// Generated from the files of the same names.
-extern const char* const kPreludeText;
-extern const char* const kArgumentsText;
-extern const char* const kElementaryWordsText;
-extern const char* const kElementaryText;
-extern const char* const kSmallText;
-extern const char* const kUpdateText;
-extern const char* const kNormText;
+// Generated from the files that src/CMakeLists.txt lists.
+extern const char* const kPlainText;
 extern const char* const kTileText;
 extern const char* const kGradientText;
 extern const char* const kWinogradText;
@@ -43,11 +37,7 @@ std::string kernel_source(const Style& style) {
                        define("LOCKSTEP_TILE_P", style.tile_packs) + define("TILE_A_O", style.lane_outputs) +
                        define("TILE_A_T", style.lane_taps) + define("TILE_B_O", style.outer_outputs) +
                        define("TILE_B_C", style.outer_blocks) + philox_constants();
-  for (const char* text : {kPreludeText, kArgumentsText, kElementaryWordsText, kElementaryText, kSmallText,
-                           kUpdateText, kNormText, kGradientText}) {
-    source += text;
-    source += '\n';
-  }
+  source += kPlainText;
   source += with("TILE_P", 1, kTileText);
   if (style.tile_packs != 1) source += with("TILE_P", style.tile_packs, kTileText);
   source += winograd_constants_text();

@@ -21,19 +21,6 @@ constexpr std::size_t kBeyond = 5;  // items past the range, which must do nothi
 
 int over_rounded_up(int n, int unit) { return (n + unit - 1) / unit; }
 
-ConvolutionShape random_shape(std::mt19937& random) {
-  ConvolutionShape s;
-  s.kernel_height = draw(random, 1, 5);
-  s.kernel_width = draw(random, 1, 5);
-  s.stride_height = draw(random, 1, 3);
-  s.stride_width = draw(random, 1, 3);
-  s.padding_height = draw(random, 0, 4);
-  s.padding_width = draw(random, 0, 4);
-  s.height = draw(random, std::max(1, s.kernel_height - 2 * s.padding_height), 13);
-  s.width = draw(random, std::max(1, s.kernel_width - 2 * s.padding_width), 13);
-  return s;
-}
-
 struct Operands {
   std::vector<float> x, dy;  // plain
   std::vector<float> x_packs, dy_packs;
@@ -101,7 +88,7 @@ TEST(GpuGradient, PreparedWeightsStandTileByTile) {
 TEST(GpuGradient, AChainALane) {
   std::mt19937 random(1);
   for (int i = 0; i < 80; ++i) {
-    ConvolutionShape s = random_shape(random);
+    ConvolutionShape s = random_windows(random, 13);
     const bool wide = i % 8 == 0;
     s.in_channels = draw(random, 1, wide ? 65 : 7);
     s.out_channels = draw(random, 1, wide ? 5 : 15);
@@ -128,7 +115,7 @@ TEST(GpuGradient, AChainALane) {
 TEST(GpuGradient, BiasesAddUpInEachLane) {
   std::mt19937 random(2);
   for (int i = 0; i < 20; ++i) {
-    ConvolutionShape s = random_shape(random);
+    ConvolutionShape s = random_windows(random, 13);
     s.in_channels = 1;
     s.out_channels = draw(random, 1, 65);
     const int examples = draw(random, 1, 75), packs = packs_of(examples);
@@ -161,7 +148,7 @@ TEST(GpuGradient, TransposingPutsChannelsIntoLanes) {
 TEST(GpuGradient, AChainARow) {
   std::mt19937 random(4);
   for (int i = 0; i < 20; ++i) {
-    ConvolutionShape s = random_shape(random);
+    ConvolutionShape s = random_windows(random, 13);
     s.in_channels = draw(random, 1, 3) * LANES;
     s.out_channels = draw(random, 1, 2) * LANES;
     const int examples = draw(random, 1, 40), packs = packs_of(examples);

@@ -1,12 +1,21 @@
 # Writes the kernels' files as C++ strings: cmake -DSOURCES=... -DOUT=... -P kernel_text.cmake
-# SOURCES is a list of name=path; a name becomes the constant k<Name>Text of kernel_source.cpp.
+# SOURCES is a list of name=path; files of one name, one behind the other, become the constant k<Name>Text of
+# kernel_source.cpp.
+cmake_policy(VERSION 3.25)
 set(text "// Generated from the kernels' files.\nnamespace lockstep::gpu {\n")
+set(names "")
 foreach(source ${SOURCES})
   string(REGEX MATCH "^([A-Za-z]+)=(.*)$" _ "${source}")
   set(name ${CMAKE_MATCH_1})
   file(READ "${CMAKE_MATCH_2}" content)
-  string(APPEND text "extern const char* const k${name}Text;\n"
-         "const char* const k${name}Text = R\"kernel(${content})kernel\";\n")
+  if(NOT name IN_LIST names)
+    if(names)
+      string(APPEND text ";\n")
+    endif()
+    list(APPEND names ${name})
+    string(APPEND text "extern const char* const k${name}Text;\nconst char* const k${name}Text =")
+  endif()
+  string(APPEND text "\nR\"kernel(${content}\n)kernel\"")
 endforeach()
-string(APPEND text "}\n")
+string(APPEND text ";\n}\n")
 file(WRITE "${OUT}" "${text}")

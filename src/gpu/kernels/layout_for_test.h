@@ -1,6 +1,7 @@
 // Plain tensors [example][element] and what kernels read: [pack][element][16 lanes], with zeros for absent
 // examples.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -8,7 +9,9 @@
 #include <span>
 #include <vector>
 
+#include "arithmetic/algorithm.h"
 #include "arithmetic/pack.h"
+#include "gpu/kernels/kernels_host.h"
 
 namespace lockstep::gpu {
 
@@ -17,27 +20,11 @@ inline std::size_t size(int n) { return static_cast<std::size_t>(n); }
 inline int packs_of(int examples) { return (examples + arithmetic::kPack - 1) / arithmetic::kPack; }
 
 inline std::vector<float> packed(std::span<const float> plain, int examples) {
-  const std::size_t elements = plain.size() / size(examples);
-  std::vector<float> packs(size(packs_of(examples) * arithmetic::kPack) * elements);
-  for (std::size_t e = 0; e < size(examples); ++e) {
-    const std::size_t pack = e / arithmetic::kPack, lane = e % arithmetic::kPack;
-    for (std::size_t i = 0; i < elements; ++i) {
-      packs[(pack * elements + i) * arithmetic::kPack + lane] = plain[e * elements + i];
-    }
-  }
-  return packs;
+  return to_packs(plain, size(examples));
 }
 
 inline std::vector<float> unpacked(std::span<const float> packs, int examples) {
-  const std::size_t elements = packs.size() / size(packs_of(examples) * arithmetic::kPack);
-  std::vector<float> plain(elements * size(examples));
-  for (std::size_t e = 0; e < size(examples); ++e) {
-    const std::size_t pack = e / arithmetic::kPack, lane = e % arithmetic::kPack;
-    for (std::size_t i = 0; i < elements; ++i) {
-      plain[e * elements + i] = packs[(pack * elements + i) * arithmetic::kPack + lane];
-    }
-  }
-  return plain;
+  return from_packs(packs, size(examples));
 }
 
 inline std::vector<std::uint32_t> bits_of(std::span<const float> values) {
@@ -71,6 +58,21 @@ inline std::vector<float> random_floats(std::size_t count, std::mt19937& random)
 
 inline int draw(std::mt19937& random, int least, int most) {
   return std::uniform_int_distribution<int>(least, most)(random);
+}
+
+// Any kernel, stride and padding over a picture of up to `most` rows and columns. Channels are left as they
+// are.
+inline arithmetic::ConvolutionShape random_windows(std::mt19937& random, int most) {
+  arithmetic::ConvolutionShape s;
+  s.kernel_height = draw(random, 1, 5);
+  s.kernel_width = draw(random, 1, 5);
+  s.stride_height = draw(random, 1, 3);
+  s.stride_width = draw(random, 1, 3);
+  s.padding_height = draw(random, 0, 4);
+  s.padding_width = draw(random, 0, 4);
+  s.height = draw(random, std::max(1, s.kernel_height - 2 * s.padding_height), most);
+  s.width = draw(random, std::max(1, s.kernel_width - 2 * s.padding_width), most);
+  return s;
 }
 
 }  // namespace lockstep::gpu

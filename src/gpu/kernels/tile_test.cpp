@@ -54,15 +54,7 @@ struct Layer {
 };
 
 Layer random_layer(std::mt19937& random) {
-  ConvolutionShape s;
-  s.kernel_height = draw(random, 1, 5);
-  s.kernel_width = draw(random, 1, 5);
-  s.stride_height = draw(random, 1, 3);
-  s.stride_width = draw(random, 1, 3);
-  s.padding_height = draw(random, 0, 4);
-  s.padding_width = draw(random, 0, 4);
-  s.height = draw(random, std::max(1, s.kernel_height - 2 * s.padding_height), 11);
-  s.width = draw(random, std::max(1, s.kernel_width - 2 * s.padding_width), 11);
+  ConvolutionShape s = random_windows(random, 11);
   const bool wide = draw(random, 0, 3) == 0;
   s.in_channels = draw(random, 1, wide ? 65 : 7);
   s.out_channels = draw(random, 1, wide ? 5 : 20);
