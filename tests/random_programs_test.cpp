@@ -13,6 +13,7 @@
 #include "program/crossing.h"
 #include "program/order.h"
 #include "program/print.h"
+#include "program/simulation.h"
 #include "random_program.h"
 #include "run/runner.h"
 
@@ -127,6 +128,40 @@ TEST(RandomPrograms, ComeToWhatAPlainInterpreterSays) {
   EXPECT_GT(messages, static_cast<int>(kPrograms));
   EXPECT_GT(joins, static_cast<int>(kPrograms));
   EXPECT_GT(segments, 4 * static_cast<int>(kPrograms));
+}
+
+// What stands in every buffer whose numbers the simulation follows, on every rank.
+std::vector<std::vector<program::Term>> ends_of(const program::Simulation& simulation,
+                                                std::span<const program::Program> programs) {
+  std::vector<std::vector<program::Term>> ends;
+  for (std::size_t rank = 0; rank < programs.size(); ++rank) {
+    const std::vector<program::Buffer>& buffers = programs[rank].buffers;
+    for (std::size_t b = 0; b < buffers.size(); ++b) {
+      const Role role = buffers[b].role;
+      if (role == Role::gradient || role == Role::counts || role == Role::inbox)
+        ends.push_back(simulation.at(rank, {static_cast<BufferId>(b), 0, buffers[b].elements}));
+    }
+  }
+  return ends;
+}
+
+// The lists run on terms, with ranks, lists and messages that go on in any order.
+TEST(RandomPrograms, AreTheSameForTheSimulationUnderAnyInterleaving) {
+  const std::uint32_t first = first_seed();
+  constexpr unsigned kInterleavings = 3;
+  for (std::uint32_t seed = first; seed < first + kPrograms && !HasFailure(); ++seed) {
+    SCOPED_TRACE(fmt::format("program {}", seed));
+    const Drawn drawn = random_program::draw(seed);
+    constexpr auto kPieces = program::Simulation::Pieces::elements;
+    program::Simulation in_order(drawn.programs, {}, kPieces);
+    ASSERT_TRUE(in_order.run()) << "a rank waits for ever";
+    const auto expected = ends_of(in_order, drawn.programs);
+    for (unsigned i = 0; i < kInterleavings; ++i) {
+      program::Simulation other(drawn.programs, seed + i, kPieces, in_order.terms());
+      ASSERT_TRUE(other.run()) << "a rank waits for ever";
+      EXPECT_EQ(ends_of(other, drawn.programs), expected);
+    }
+  }
 }
 
 TEST(RandomPrograms, RunOnMixturesWithGpus) {

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "gpu/kernels/norm_law_for_test.h"
+#include "program/order.h"
 #include "program/rank_builder.h"
+#include "program/sums.h"
 
 namespace lockstep::gpu {
 
@@ -61,6 +63,7 @@ class NormPrograms {
       }
       result.push_back(p);
     }
+    expect_right(result);
     return result;
   }
 
@@ -93,6 +96,8 @@ class NormPrograms {
          {{Load{case_.shape}, "", {}, {x, labels}},
           {NormForward{case_.shape, {}, law_.relu}, "bn", {x, coefficients}, {evaluation_y}}},
          {0, p.packs}});
+    program::check_order({&p, 1});
+    program::check_sums({&p, 1});
     return p;
   }
 
@@ -100,6 +105,14 @@ class NormPrograms {
   program::BufferId evaluation_y = -1;
 
  private:
+  // Nothing is left to chance, and packs are computed with the statistics of their own group. The sums of the
+  // gradients are not looked at: only a rank that is alone joins them.
+  static void expect_right(std::vector<program::Program> programs) {
+    program::check_order(programs);
+    for (program::Program& p : programs) p.purpose = program::Purpose::replay;
+    program::check_sums(programs);
+  }
+
   // Everything but the exchange and the segments; the same on every rank.
   program::RankBuilder buffers() {
     using namespace program;

@@ -13,6 +13,7 @@
 #include "measure/lone_exchange.h"
 #include "measure/turns.h"
 #include "plan/deal.h"
+#include "program/order.h"
 #include "run/runner.h"
 
 namespace lockstep::measure {
@@ -65,6 +66,7 @@ class ExchangeBench {
     for (const exchange::Kind& kind : exchange::kinds()) {
       const std::vector<program::Program> programs =
           program::data_parallel(step, run::plan_for(*crew_, {.exchange = &kind}), packs());
+      program::check_order(programs);
       int number = 0;
       crew_->run([&](int device) {
         const int given = load(device, programs[static_cast<std::size_t>(device)]);

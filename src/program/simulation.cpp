@@ -22,29 +22,36 @@ std::vector<Region> regions_of(const ExchangeInstruction& instruction) {
 
 }  // namespace
 
-Simulation::Simulation(std::span<const Program> programs, std::optional<unsigned> seed) {
+Simulation::Simulation(std::span<const Program> programs, std::optional<unsigned> seed, Pieces pieces,
+                       Terms terms)
+    : terms_(std::move(terms)) {
   if (seed) random_.emplace(*seed);
   ranks_.reserve(programs.size());
   for (const Program& program : programs) {
     SimulatedRank& rank = ranks_.emplace_back(SimulatedRank{&program});
     rank.happened.assign(static_cast<std::size_t>(program.events), false);
-    cut_memory(rank);
+    cut_memory(rank, pieces);
     put_what_nothing_makes(ranks_.size() - 1);
   }
 }
 
 void Simulation::put_what_nothing_makes(std::size_t r) {
   const Program& program = *ranks_[r].program;
+  std::vector<bool> made(program.buffers.size(), false);
+  for (const Segment& segment : program.segments) {
+    for (const Instruction& instruction : segment.instructions) {
+      for (const BufferId output : instruction.outputs) made[static_cast<std::size_t>(output)] = true;
+    }
+  }
+  for (std::size_t b = 0; b < made.size(); ++b) {
+    if (made[b] || program.buffers[b].role != Role::counts) continue;
+    const Term term = terms_.leaf(fmt::format("{} of {}", program.buffers[b].name, r));
+    for (Term* const place : whole(r, static_cast<BufferId>(b))) *place = term;
+  }
   const auto packs = std::ranges::find(program.segments, Segment::Over::packs, &Segment::over);
   if (packs == program.segments.end()) return;
   for (const Sum& sum : program.sums) {
-    const auto makes = [&](const Instruction& instruction) {
-      return std::ranges::find(instruction.outputs, sum.partial) != instruction.outputs.end();
-    };
-    const auto made_in = [&](const Segment& segment) {
-      return std::ranges::any_of(segment.instructions, makes);
-    };
-    if (std::ranges::none_of(program.segments, made_in)) put_partials(r, packs->packs, sum.partial);
+    if (!made[static_cast<std::size_t>(sum.partial)]) put_partials(r, packs->packs, sum.partial);
   }
 }
 
@@ -61,7 +68,7 @@ void Simulation::put_partials(std::size_t r, arithmetic::PackRange packs, Buffer
   }
 }
 
-void Simulation::cut_memory(SimulatedRank& rank) {
+void Simulation::cut_memory(SimulatedRank& rank, Pieces pieces) {
   const Program& program = *rank.program;
   std::vector<std::vector<std::size_t>> cuts(program.buffers.size());
   std::vector<int> rows(program.buffers.size(), 1);
@@ -101,6 +108,10 @@ void Simulation::cut_memory(SimulatedRank& rank) {
     }
   }
   for (std::size_t b = 0; b < cuts.size(); ++b) {
+    if (pieces == Pieces::elements) {
+      cuts[b].resize(program.buffers[b].elements + 1);
+      std::iota(cuts[b].begin(), cuts[b].end(), std::size_t{0});
+    }
     std::ranges::sort(cuts[b]);
     cuts[b].erase(std::unique(cuts[b].begin(), cuts[b].end()), cuts[b].end());
     std::vector<std::vector<Term>> terms(static_cast<std::size_t>(rows[b]),

@@ -3,7 +3,7 @@
 // Memory is treated as the transport treats it: a message is copied at any moment after both sides have
 // started it, so a list that writes too early what it has sent shows here. Partial sums are what the pack
 // tree says that a rank holds: from the start where no instruction makes them, because then the caller puts
-// them there. Activations are not followed.
+// them there. Counts that no instruction makes are their buffer's own. Activations are not followed.
 #pragma once
 #include <deque>
 #include <map>
@@ -21,14 +21,23 @@ namespace lockstep::program {
 
 class Simulation {
  public:
+  // What is followed as one.
+  enum class Pieces {
+    between_cuts,  // from one place where any region begins or ends to the next: for lists in which both
+                   // sides of a message are cut alike, as data parallelism's are
+    elements,      // each element by itself: for any lists
+  };
+
   // `seed` draws which rank, list or message goes on next; without it, each goes on as soon as it can.
+  // `terms`: those of another simulation, so that the terms of both can be compared.
   // Requires: the programs outlive the simulation.
-  explicit Simulation(std::span<const Program> programs, std::optional<unsigned> seed = {});
+  explicit Simulation(std::span<const Program> programs, std::optional<unsigned> seed = {},
+                      Pieces pieces = Pieces::between_cuts, Terms terms = {});
 
   // False if no rank can go on before all of them are done.
   bool run();
 
-  // The terms of a region, from one place where any region begins or ends to the next.
+  // The terms of a region, piece by piece.
   std::vector<Term> at(std::size_t rank, const Region& region) const;
   // What updates were told, and what checks and updates read, on any rank.
   const std::set<Term>& verdicts() const { return verdicts_; }
@@ -60,7 +69,7 @@ class Simulation {
   struct Norms;                                      // what batch norms read and write
   using Pair = std::pair<std::size_t, std::size_t>;  // sender, receiver
 
-  static void cut_memory(SimulatedRank& rank);
+  static void cut_memory(SimulatedRank& rank, Pieces pieces);
   void put_partials(std::size_t rank, arithmetic::PackRange packs, BufferId partial);
   void put_what_nothing_makes(std::size_t rank);
   // Pieces [first, last) of the buffer.

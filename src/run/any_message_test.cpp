@@ -5,6 +5,7 @@
 #include "cpu/cpu_device.h"
 #include "program/compile.h"
 #include "program/rank_builder.h"
+#include "program/sums.h"
 #include "run/runner.h"
 
 namespace lockstep::run {
@@ -42,6 +43,7 @@ std::vector<program::Program> relay() {
 }
 
 TEST(AnyMessage, TakesTheListFurther) {
+  EXPECT_NO_THROW(program::check_sums(relay()));
   Crew crew(cpu::make_cpu_devices({.names = {"cpu:0", "cpu:1", "cpu:2"}, .threads = 1, .bind = false}),
             {.timeout = std::chrono::seconds(20), .share_cores = true});
   Runner runner(crew, {[](int) { return relay(); }}, {.most_examples = kExamples});

@@ -15,6 +15,7 @@
 #include "device/passing_on.h"
 #include "program/compile.h"
 #include "run/runner.h"
+#include "run/two_layers_for_test.h"
 
 namespace lockstep::run {
 namespace {
@@ -25,16 +26,6 @@ using testing::HasSubstr;
 
 constexpr int kDevices = 3, kBatch = 48;
 constexpr auto kNever = std::chrono::hours(1);  // a test that waits that long never ends
-
-model::Model small_model() {
-  return {"small",
-          {1, 6, 6},
-          {{"conv1", model::Conv2d{3, {3, 3}}},
-           {"relu1", model::Relu{}},
-           {"flatten1", model::Flatten{}},
-           {"linear1", model::Linear{4}}},
-          0.3};
-}
 
 struct Examples {
   std::vector<std::uint8_t> pixels = std::vector<std::uint8_t>(kBatch * 36),
@@ -51,15 +42,7 @@ struct Examples {
 };
 const Examples kExamples;
 
-Weights some_weights() {
-  Weights weights;
-  for (const model::Parameter& p : model::parameters_of(small_model())) {
-    std::vector<float>& values = weights.emplace_back(p.elements());
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = static_cast<float>(i * 29 % 17) / 16.0f - 0.45f;
-  }
-  return weights;
-}
+Weights some_weights() { return weights_by_index(two_layers()); }
 
 // Three devices; the second has a drill to go through.
 std::vector<std::unique_ptr<device::Device>> devices_with(const Drill& drill,
@@ -71,7 +54,7 @@ std::vector<std::unique_ptr<device::Device>> devices_with(const Drill& drill,
 
 // Runs steps on a crew until one throws; returns what it said.
 std::string error_of(Crew& crew, int steps) {
-  Runner runner(crew, data_parallel(program::compile_training(small_model()), plan_for(crew)),
+  Runner runner(crew, data_parallel(program::compile_training(two_layers()), plan_for(crew)),
                 {.most_examples = kBatch});
   runner.upload(some_weights());
   try {
@@ -166,7 +149,7 @@ TEST(Crew, ADeviceThatDoesNotGiveItsWeightsIsReported) {
   Crew crew(
       std::move(devices),
       {.timeout = 300ms, .on_stuck = [&](const std::string&) { released.set_value(); }, .share_cores = true});
-  const Runner runner(crew, data_parallel(program::compile_training(small_model()), plan_for(crew)),
+  const Runner runner(crew, data_parallel(program::compile_training(two_layers()), plan_for(crew)),
                       {.most_examples = kBatch});
   EXPECT_EQ(refusal_of(Fault::device, [&] { runner.download(1); }),
             "no progress for 0.3 s: cpu:1 (outside of training)");
@@ -208,7 +191,7 @@ TEST(Crew, WhatIsNoErrorIsOurDefect) {
 }
 
 Weights weights_of(Crew& crew, int device, int steps) {
-  Runner runner(crew, data_parallel(program::compile_training(small_model()), plan_for(crew)),
+  Runner runner(crew, data_parallel(program::compile_training(two_layers()), plan_for(crew)),
                 {.most_examples = kBatch});
   runner.upload(some_weights());
   for (int i = 0; i < steps; ++i) EXPECT_TRUE(runner.step(kExamples.input()).finite);
@@ -243,7 +226,7 @@ TEST(Crew, AnErrorOfLoadReachesTheCaller) {
   Crew crew(devices_with({.kind = Drill::Kind::fail, .instruction = "conv7"}),
             {.timeout = kNever, .on_stuck = never_stuck, .share_cores = true});
   try {
-    const Runner runner(crew, data_parallel(program::compile_training(small_model()), plan_for(crew)),
+    const Runner runner(crew, data_parallel(program::compile_training(two_layers()), plan_for(crew)),
                         {.most_examples = kBatch});
     ADD_FAILURE() << "loaded";
   } catch (const Error& error) {
@@ -255,7 +238,7 @@ TEST(Crew, AnErrorOfLoadReachesTheCaller) {
 
 TEST(Crew, EvaluationIsSparedTheDrill) {
   Crew crew(devices_with({.kind = Drill::Kind::fail}), {.share_cores = true});
-  Runner runner(crew, data_parallel(program::compile_evaluation(small_model()), plan_for(crew)),
+  Runner runner(crew, data_parallel(program::compile_evaluation(two_layers()), plan_for(crew)),
                 {.most_examples = kBatch});
   runner.upload(some_weights());
   EXPECT_TRUE(runner.step(kExamples.input()).finite);

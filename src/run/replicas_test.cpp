@@ -10,6 +10,7 @@
 #include "device/faulty_device.h"
 #include "program/compile.h"
 #include "run/runner.h"
+#include "run/two_layers_for_test.h"
 
 namespace lockstep::run {
 namespace {
@@ -82,11 +83,6 @@ struct Trial {
       order.push_back(i);
       labels.push_back(static_cast<std::uint8_t>(i % 4));
     }
-    for (const model::Parameter& p : model::parameters_of(small_model())) {
-      std::vector<float>& values = weights.emplace_back(p.elements());
-      for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = static_cast<float>(i * 29 % 17) / 16.0f - 0.45f;
-    }
     runner.upload(weights);
   }
 
@@ -109,7 +105,7 @@ struct Trial {
 
   std::vector<std::uint8_t> pixels = std::vector<std::uint8_t>(kBatch * 36), labels;
   std::vector<std::uint32_t> order;
-  Weights weights;
+  Weights weights = weights_by_index(small_model());
   Crew crew;
   Runner runner;
 };

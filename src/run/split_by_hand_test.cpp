@@ -11,7 +11,9 @@
 #include "inventory/inventory.h"
 #include "program/compile.h"
 #include "program/rank_builder.h"
+#include "program/sums.h"
 #include "run/runner.h"
+#include "run/two_layers_for_test.h"
 
 namespace lockstep::run {
 namespace {
@@ -86,11 +88,6 @@ class SplitByHand : public testing::Test {
       labels_.push_back(static_cast<std::uint8_t>(e % 4));
       for (std::size_t p = 0; p < 36; ++p) pixels_.push_back(static_cast<std::uint8_t>(e * 41 + p * p * 7));
     }
-    for (const model::Parameter& p : model::parameters_of(model_to_split())) {
-      std::vector<float>& values = weights_.emplace_back(p.elements());
-      for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = static_cast<float>(i * 29 % 17) / 16.0f - 0.45f;
-    }
   }
 
   device::StepInput input() const { return {{pixels_.data(), labels_.data(), order_}}; }
@@ -130,8 +127,10 @@ class SplitByHand : public testing::Test {
   const Program step_ = program::compile_evaluation(model_to_split());
   std::vector<std::uint8_t> pixels_, labels_;
   std::vector<std::uint32_t> order_;
-  Weights weights_;
+  const Weights weights_ = weights_by_index(model_to_split());
 };
+
+TEST_F(SplitByHand, ComesToItsEndInTheSimulation) { EXPECT_NO_THROW(program::check_sums(split(step_))); }
 
 TEST_F(SplitByHand, RunsOnTwoCpuRanks) {
   for (const int threads : {1, 2}) {

@@ -12,6 +12,7 @@
 #include "cpu/cpu_device.h"
 #include "program/compile.h"
 #include "run/runner.h"
+#include "run/two_layers_for_test.h"
 #include "transport/threads/thread_transport.h"
 
 namespace lockstep::run {
@@ -19,16 +20,6 @@ namespace {
 
 constexpr int kRanks = 5, kFirstOfSecond = 2;
 constexpr std::size_t kPixels = 36;
-
-model::Model two_layers() {
-  return {"two",
-          {1, 6, 6},
-          {{"conv1", model::Conv2d{3, {3, 3}}},
-           {"relu1", model::Relu{}},
-           {"flatten1", model::Flatten{}},
-           {"linear1", model::Linear{4}}},
-          0.3};
-}
 
 struct Pictures {
   std::vector<std::uint8_t> pixels, labels;
@@ -47,14 +38,14 @@ struct Pictures {
 };
 const Pictures kPictures;
 
-Weights start() {
-  Weights weights;
-  for (const model::Parameter& p : model::parameters_of(two_layers())) {
-    std::vector<float>& values = weights.emplace_back(p.elements());
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = static_cast<float>(i * 29 % 17) / 16.0f - 0.45f;
-  }
-  return weights;
+Weights start() { return weights_by_index(two_layers()); }
+
+// The ranks of both crews have packs of the same groups: their statistics meet in the middle of a step.
+model::Model with_batch_norm() {
+  model::Model model = two_layers();
+  model.layers.insert(model.layers.begin() + 1,
+                      {{"norm1", model::BatchNorm{}}, {"norm2", model::BatchNorm{.ghost = 48}}});
+  return model;
 }
 
 std::vector<std::unique_ptr<device::Device>> devices_of(int first, int count) {
@@ -63,23 +54,23 @@ std::vector<std::unique_ptr<device::Device>> devices_of(int first, int count) {
   return cpu::make_cpu_devices({.names = names, .threads = 1, .bind = false});
 }
 
-Programs programs_of(bool shard) {
-  return data_parallel(program::compile_training(two_layers(), {.rule = arithmetic::UpdateKind::momentum}),
+Programs programs_of(const model::Model& model, bool shard) {
+  return data_parallel(program::compile_training(model, {.rule = arithmetic::UpdateKind::momentum}),
                        {.ranks = kRanks, .shard_optimizer = shard, .smallest_bucket = 20});
 }
 
 // A part of the ranks, with a runner of its own.
 struct Host {
-  Host(transport::ThreadHub& hub, int first, int count, bool shard)
+  Host(transport::ThreadHub& hub, int first, int count, bool shard, const model::Model& model = two_layers())
       : crew(devices_of(first, count), {.share_cores = true,
                                         .first_rank = first,
                                         .ranks = kRanks,
                                         .connect = [&hub](int rank, transport::RankOptions options) {
                                           return hub.join(rank, std::move(options));
                                         }}) {
-    runner = std::make_unique<Runner>(crew, programs_of(shard),
+    runner = std::make_unique<Runner>(crew, programs_of(model, shard),
                                       RunnerOptions{.most_examples = 150, .record = true});
-    runner->upload(start());
+    runner->upload(weights_by_index(model));
   }
   Crew crew;
   std::unique_ptr<Runner> runner;
@@ -106,36 +97,42 @@ void on_both(Host& a, Host& b, const Work& work) {
   if (error) std::rethrow_exception(error);
 }
 
-TEST(TwoCrews, HaveTheBitsOfOneCrew) {
-  for (const bool shard : {false, true}) {
-    SCOPED_TRACE(shard ? "sharded optimizer" : "whole replicas");
-    Crew whole(devices_of(0, kRanks), {.share_cores = true});
-    Runner expected(whole, programs_of(shard), {.most_examples = 150, .record = true});
-    expected.upload(start());
+void expect_bits_of_one_crew(const model::Model& model, bool shard) {
+  SCOPED_TRACE(shard ? "sharded optimizer" : "whole replicas");
+  Crew whole(devices_of(0, kRanks), {.share_cores = true});
+  Runner expected(whole, programs_of(model, shard), {.most_examples = 150, .record = true});
+  expected.upload(weights_by_index(model));
 
-    transport::ThreadHub hub(kRanks);
-    Host first(hub, 0, kFirstOfSecond, shard), second(hub, kFirstOfSecond, kRanks - kFirstOfSecond, shard);
-    for (const std::size_t batch : {150U, 33U, 1U, 150U}) {
-      const StepResult right = expected.step(kPictures.input(batch));
-      std::array<StepResult, 2> found;
-      on_both(first, second, [&](Host& host) {
-        found[&host == &first ? 0 : 1] = host.runner->step(kPictures.input(batch));
-      });
-      for (const StepResult& result : found) {
-        EXPECT_TRUE(result.finite);
-        EXPECT_THAT(result.loss, SameBits(right.loss));
-        EXPECT_EQ(result.seen, right.seen);
-        EXPECT_EQ(result.right, right.right);
-        EXPECT_EQ(result.packs, right.packs);
-        EXPECT_FALSE(result.finding);
-      }
-      EXPECT_EQ(found[0].hashes, right.hashes) << "the first rank's crew has the hashes of all";
-      EXPECT_TRUE(found[1].hashes.empty());
-      const Weights weights = expected.download();
-      for (int d = 0; d < first.crew.size(); ++d) EXPECT_THAT(first.runner->download(d), SameBits(weights));
-      for (int d = 0; d < second.crew.size(); ++d) EXPECT_THAT(second.runner->download(d), SameBits(weights));
+  transport::ThreadHub hub(kRanks);
+  Host first(hub, 0, kFirstOfSecond, shard, model),
+      second(hub, kFirstOfSecond, kRanks - kFirstOfSecond, shard, model);
+  for (const std::size_t batch : {150U, 33U, 1U, 150U}) {
+    const StepResult right = expected.step(kPictures.input(batch));
+    std::array<StepResult, 2> found;
+    on_both(first, second,
+            [&](Host& host) { found[&host == &first ? 0 : 1] = host.runner->step(kPictures.input(batch)); });
+    for (const StepResult& result : found) {
+      EXPECT_TRUE(result.finite);
+      EXPECT_THAT(result.loss, SameBits(right.loss));
+      EXPECT_EQ(result.seen, right.seen);
+      EXPECT_EQ(result.right, right.right);
+      EXPECT_EQ(result.packs, right.packs);
+      EXPECT_FALSE(result.finding);
     }
+    EXPECT_EQ(found[0].hashes, right.hashes) << "the first rank's crew has the hashes of all";
+    EXPECT_TRUE(found[1].hashes.empty());
+    const Weights weights = expected.download();
+    for (int d = 0; d < first.crew.size(); ++d) EXPECT_THAT(first.runner->download(d), SameBits(weights));
+    for (int d = 0; d < second.crew.size(); ++d) EXPECT_THAT(second.runner->download(d), SameBits(weights));
   }
+}
+
+TEST(TwoCrews, HaveTheBitsOfOneCrew) {
+  for (const bool shard : {false, true}) expect_bits_of_one_crew(two_layers(), shard);
+}
+
+TEST(TwoCrews, HaveTheBitsOfOneCrewWithBatchNorm) {
+  for (const bool shard : {false, true}) expect_bits_of_one_crew(with_batch_norm(), shard);
 }
 
 TEST(TwoCrews, AReplicaThatPartsIsNamedByTheFirstRanksCrew) {
