@@ -218,6 +218,28 @@ TEST(Train, TrainsANetworkBuiltFromLayers) {
   EXPECT_NE(result.weights.hash(), initial_weights(model, 0).hash());
 }
 
+// Whoever builds a model from layers learns of it before anything is trained.
+TEST(Train, RefusesLayersThatAreNoGraph) {
+  const auto refusal = [](std::vector<Layer> layers) {
+    const Model model{.name = "graph", .layers = std::move(layers)};
+    const std::string trained =
+        refusal_of(Fault::usage, [&] { run_training({.model = model, .data = some_data()}); });
+    EXPECT_EQ(refusal_of(Fault::usage, [&] { evaluate({.model = model, .data = some_data()}); }), trained);
+    return trained;
+  };
+  EXPECT_EQ(refusal({{"sum", Add{}, {"input", "relu1"}}, Relu{}, Flatten{}, Linear{10}}),
+            "layer sum takes its input from relu1, which takes its own input from sum: the layers form a "
+            "cycle; take one of these inputs away");
+  EXPECT_EQ(refusal({Conv2d{2, {3, 3}}, {Flatten{}, {"input"}}, Linear{10}}),
+            "layer conv1 gives 2x26x26 from 1x28x28 from the input, but no layer takes it and it reaches no "
+            "loss; name conv1 among the inputs of a layer behind it, or remove it");
+  EXPECT_EQ(refusal({Relu{}, {Add{}, {"input", "relu2"}}, Flatten{}, Linear{10}}),
+            "layer add1 takes its input from 'relu2', which names no layer; did you mean 'relu1'?");
+  EXPECT_EQ(
+      refusal({Conv2d{2, {3, 3}}, {Add{}, {"input", "conv1"}}, Flatten{}, Linear{10}}),
+      "layer add1 adds two values of the same shape, got 1x28x28 from the input and 2x26x26 from conv1");
+}
+
 TEST(Train, RefusesNumbersBeyondTheirLimits) {
   const Dataset data = some_data();
   EXPECT_EQ(refusal_of(Fault::usage, [&] { run_training({.data = data, .batch = 0}); }),
@@ -288,10 +310,15 @@ TEST(Evaluate, RefusesWeightsOfAnotherModel) {
 TEST(Train, ADeviceThatIsStuckIsAnErrorThatNamesIt) {
   const Conv2d long_work{.out_channels = 64, .kernel = {5, 5}};
   const Model model{.layers = {long_work, long_work, Flatten{}, Linear{.out_units = 10}}};
-  const std::string thrown = refusal_of(Fault::device, [&] {
+  const std::string trained = refusal_of(Fault::device, [&] {
     run_training({.model = model, .data = some_data(), .epochs = 1, .threads = 1, .timeout = 1e-6});
   });
-  EXPECT_EQ(thrown.substr(0, 29), "no progress for 1e-06 s: cpu:");
+  EXPECT_EQ(trained.substr(0, 29), "no progress for 1e-06 s: cpu:");
+  const Weights weights = initial_weights(model, 0);
+  const std::string evaluated = refusal_of(Fault::device, [&] {
+    evaluate({.model = model, .weights = weights, .data = some_data(), .threads = 1, .timeout = 1e-6});
+  });
+  EXPECT_EQ(evaluated.substr(0, 29), "no progress for 1e-06 s: cpu:");
 }
 
 TEST(Train, ACallbackSeesTheWeightsOfItsMomentAndMayEndTheTraining) {
@@ -311,6 +338,25 @@ TEST(Train, ACallbackSeesTheWeightsOfItsMomentAndMayEndTheTraining) {
   EXPECT_EQ(result.epochs.size(), 1U);
   EXPECT_EQ(result.weights.hash(), seen[5]);
   EXPECT_NE(seen[4], seen[5]);
+}
+
+TEST(Train, ACallbackOfAnEpochSeesTheWeightsThatWereEvaluatedAndMayEndTheTraining) {
+  const Dataset data = some_data();
+  std::vector<Weights> seen;
+  std::vector<double> losses;
+  const TrainResult result =
+      run_training({.data = data, .epochs = 3, .on_epoch = [&](const FinishedEpoch& epoch) {
+                      seen.push_back(epoch.weights());
+                      losses.push_back(epoch.test_loss);
+                      if (epoch.epoch == 2) epoch.stop();
+                    }});
+  ASSERT_EQ(seen.size(), 2U);
+  EXPECT_TRUE(result.stopped);
+  EXPECT_EQ(result.epochs.size(), 2U);
+  EXPECT_EQ(result.weights.hash(), seen[1].hash());
+  EXPECT_NE(seen[0].hash(), seen[1].hash());
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    EXPECT_THAT(evaluate({.weights = seen[i], .data = data}).loss, SameBits(losses[i])) << i;
 }
 
 }  // namespace

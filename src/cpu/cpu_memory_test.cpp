@@ -12,7 +12,7 @@ namespace {
 
 TEST(CpuMemory, AllocatesWhatThePlanSays) {
   constexpr int kPacks = 16;
-  for (const char* name : {"lenet", "mlp"}) {
+  for (const char* name : {"lenet", "mlp", "resnet8"}) {
     for (const auto rule : {arithmetic::ConvolutionRule::direct, arithmetic::ConvolutionRule::fast}) {
       model::Model model = model::zoo_model(name);
       model.convolution = rule;
