@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Holds the documents against the repository: links resolve, named files exist, marked commands run, and the law marks
-what no code does yet.
+"""Holds the documents against the repository: links resolve, named files exist, marked commands run, the law marks what
+no code does yet, and the table of mutants has a row for each.
 
 A fenced block that opens with ```sh run is executed by bash -euo pipefail. The blocks of one document share a
 scratch folder in which ./lockstep, and $LOCKSTEP, are the program given as --binary.
@@ -124,6 +124,18 @@ def faults_of_law(prose, root):
                 yield f"{number}: speaks of {re.search(words, text, re.IGNORECASE).group()}, {why}"
 
 
+def faults_of_mutants(root):
+    """A patch without a row in the table, or a row without its patch."""
+    document = root / "tests/mutants/README.md"
+    rows = {row: number for number, line in enumerate(document.read_text().splitlines(), 1)
+            for row in re.findall(r"^\| ([a-z0-9-]+) \|", line) if row != "mutant"}
+    patches = {patch.stem for patch in document.parent.glob("*.patch")}
+    for name in sorted(patches - rows.keys()):
+        yield f"tests/mutants/README.md:1: the table has no row for {name}"
+    for name in sorted(rows.keys() - patches):
+        yield f"tests/mutants/README.md:{rows[name]}: there is no {name}.patch"
+
+
 def run_blocks(name, blocks, binary):
     with tempfile.TemporaryDirectory(prefix="lockstep-docs-") as folder:
         launcher = pathlib.Path(folder) / "lockstep"
@@ -152,6 +164,7 @@ def violations(root, binary):
             yield from (f"{name}:{fault}" for fault in faults_of_law(prose, root))
         if binary:
             yield from run_blocks(name, blocks, binary)
+    yield from faults_of_mutants(root)
 
 
 def main():
