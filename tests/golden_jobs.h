@@ -20,6 +20,9 @@ struct GoldenJob {
   float learning_rate = 0.2f;
   arithmetic::Optimizer optimizer = {};
   arithmetic::Schedule schedule = {};
+  int steps = 20;
+  std::size_t batch = 256;
+  int twin_steps = 2;  // that the naive twin computes, too
 
   std::string file() const { return fmt::format("{}-{}.txt", name, arithmetic::name_of(model.convolution)); }
   friend std::ostream& operator<<(std::ostream& out, const GoldenJob& job) { return out << job.file(); }
@@ -31,6 +34,16 @@ inline GoldenJob zoo_job(std::string_view name, ConvolutionRule rule) {
   model::Model model = model::zoo_model(name);
   model.convolution = rule;
   return {.name = std::string(name), .model = std::move(model)};
+}
+
+// Few steps of few examples: the network is large. The twin's one step takes longer than all others.
+inline GoldenJob resnet18_job() {
+  GoldenJob job = zoo_job("resnet18", ConvolutionRule::fast);
+  job.learning_rate = 0.1f;
+  job.steps = 3;
+  job.batch = 16;
+  job.twin_steps = 1;
+  return job;
 }
 
 // Weights of N(0, 0.1) learn from the first step on; the zoo's N(0, 0.01) would leave these hashes on a
@@ -171,6 +184,7 @@ inline std::vector<GoldenJob> golden_jobs() {
       batch_norm_job(),
       residual_job(direct),
       residual_job(fast),
+      resnet18_job(),
   };
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Carries the weights of resnet18 to the book's PyTorch network and back.
 
-Lockstep trains on the first 512 pictures of Fashion-MNIST. PyTorch loads weights.safetensors with
+Lockstep trains on the first 256 pictures of Fashion-MNIST. PyTorch loads weights.safetensors with
 load_state_dict(strict=True) and evaluates them; Lockstep evaluates and trains from what PyTorch saves, whose tensors must
 have the hash of the run's. Prints both losses; ends with 1 if they differ by more than 1e-4 or the hashes differ.
 """
@@ -21,7 +21,7 @@ from safetensors.torch import load_file, save_file
 
 def write_data(folder):
     """The first pictures as IDX files; gives the test set."""
-    for part, count in (("train", 512), ("t10k", 256)):
+    for part, count in (("train", 256), ("t10k", 64)):
         images, labels = training.load_data(part)
         images, labels = images[:count], labels[:count]
         pixels = (images * 255).round().to(torch.uint8).numpy().tobytes()
