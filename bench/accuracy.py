@@ -29,9 +29,11 @@ machine, for every number of devices and threads and for every loop order.
 BOOK = [0.100, 0.628, 0.727, 0.762, 0.784, 0.800, 0.809, 0.814, 0.822, 0.830]
 
 
-def train(binary, seed, rule, folder):
-    out = pathlib.Path(folder) / f"{rule}-{seed}"
-    command = [binary, "train", "--seed", str(seed), "--convolution", rule, "--out", out, "--json", "--no-record"]
+RESIDUAL = ("resnet8", "--epochs", "3", "--optimizer", "adam", "--lr", "0.005", "--schedule", "cosine")
+
+
+def train(binary, out, *job):
+    command = [binary, "train", *job, "--out", out, "--json", "--no-record"]
     result = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     with open(out / "results.csv", newline="") as file:
         accuracy = [float(row["test_accuracy"]) for row in csv.DictReader(file)]
@@ -44,7 +46,8 @@ def all_runs(binary, seeds, folder):
         for rule in RULES:
             kept = pathlib.Path(folder) / f"{rule}-{seed}.json"
             if not kept.exists():
-                kept.write_text(json.dumps(train(binary, seed, rule, folder)))
+                out = pathlib.Path(folder) / f"{rule}-{seed}"
+                kept.write_text(json.dumps(train(binary, out, "--seed", str(seed), "--convolution", rule)))
             runs[rule].append(json.loads(kept.read_text()))
             print(f"seed {seed} {rule}: {runs[rule][-1]['accuracy'][-1]:.4f} {runs[rule][-1]['weights']}", flush=True)
     return runs
@@ -109,6 +112,14 @@ def training_section(runs):
     return text
 
 
+def residual_section(run):
+    text = ("## A residual network\n`lockstep train " + " ".join(RESIDUAL) + "`, with minibatches of 256 and batch norm over the "
+            "minibatch. Test accuracy after each epoch, and the weights:\n\n| | ")
+    text += " | ".join(str(e + 1) for e in range(len(run["accuracy"]))) + " | weights |\n"
+    text += "|---" * (len(run["accuracy"]) + 2) + "|\n| seed 0 | "
+    return text + " | ".join(f"{a:.4f}" for a in run["accuracy"]) + f" | `{run['weights']}` |\n\n"
+
+
 def kernel_section(build, weights):
     lines = subprocess.run([build / "bench" / "kernel_error", weights], check=True, capture_output=True, text=True).stdout
     errors = {}
@@ -158,7 +169,8 @@ def main():
         folder = options.keep or temporary
         pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
         runs = all_runs(options.build / "lockstep", options.seeds, folder)
-        text = HEAD + training_section(runs) + kernel_section(options.build, runs["fast"][0]["file"])
+        residual = train(options.build / "lockstep", pathlib.Path(folder) / "residual", *RESIDUAL)
+        text = HEAD + training_section(runs) + residual_section(residual) + kernel_section(options.build, runs["fast"][0]["file"])
         text += norm_section(options.build) + hashes_section(runs)
     DOCUMENT.write_text(text)
 

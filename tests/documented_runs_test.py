@@ -15,6 +15,8 @@ TIMEOUT = 600
 README_RUN = re.compile(r"(?m)^test acc: (0\.\d\d), \d+\.\d sec/epoch on \[([^]]+)\]\nweights ([0-9a-f]{32})$")
 ACCURACY_ROW = re.compile(r"(?m)^\| (\d+) \| (0\.\d{4}) \| `([0-9a-f]{32})` \| (0\.\d{4}) \| `([0-9a-f]{32})` \|$")
 
+RESIDUAL_RUN = re.compile(r"(?m)^`lockstep train (resnet8 --epochs 3 .*)`,.*\n\n.*\n.*\n\| seed 0 \|.* (0\.\d{4}) \| `([0-9a-f]{32})` \|$")
+
 
 def documented():
     """docs/accuracy.md: (seed, rule) -> (accuracy, weights)."""
@@ -43,6 +45,11 @@ class DocumentedRunsTest(unittest.TestCase):
         accuracy, weights = self.train("--devices", "2")
         self.assertEqual({(f"{accuracy:.2f}", weights)}, {(text, hash_) for text, _, hash_ in shown})
         self.assertEqual((accuracy, weights), documented()[0, "fast"])
+
+    def test_the_residual_network(self):
+        (job, accuracy, weights), = RESIDUAL_RUN.findall((SOURCE / "docs/accuracy.md").read_text())
+        self.assertGreaterEqual(float(accuracy), 0.88)
+        self.assertEqual(self.train(*job.split(), "--devices", "2"), (float(accuracy), weights))
 
     def test_other_seeds(self):
         runs = documented()
