@@ -28,5 +28,12 @@ TEST(WorkTimes, HaveEverythingThatAStepDoesOnceInItsOrder) {
   }
 }
 
+TEST(WorkTimes, StepsInWhichDriversCompileDoNotCount) {
+  const std::unique_ptr<run::Crew> crew = make_crew_for_test(1, 1);
+  for (const WorkTime& time :
+       work_times(*crew, {.model = model::mlp(), .examples = 32, .pace = {.seconds = 0, .fewest_rounds = 1}}))
+    EXPECT_EQ(time.seconds.least, time.seconds.upper_quartile) << time.name << ": there is one sample";
+}
+
 }  // namespace
 }  // namespace lockstep::measure
