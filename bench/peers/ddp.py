@@ -26,7 +26,7 @@ def make_settings(rank, processes):
     data = share_of(training.load_data(), rank, processes)
     return [training.Setting(f"{mode}, {memory_format}, {options}",
                           DistributedDataParallel(training.Loss(memory_format), **DDP_OPTIONS[options]), mode,
-                          training.in_format(data, memory_format), training.BATCH // processes, processes=processes)
+                          training.in_format(data, memory_format), processes=processes)
             for mode in training.MODES for memory_format in training.FORMATS for options in DDP_OPTIONS]
 
 

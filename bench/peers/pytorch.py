@@ -18,7 +18,7 @@ def main():
     work = training.WORK[arguments.model]
     data = training.data_for(work)
     settings = [training.Setting(f"{mode}, {memory_format}", training.Loss(memory_format, arguments.model), mode,
-                              training.in_format(data, memory_format), work.batch, work.rate)
+                              training.in_format(data, memory_format), work)
                 for mode in training.MODES for memory_format in training.FORMATS]
     for setting in settings:
         setting.warm_up()
