@@ -14,8 +14,9 @@ struct TakenRun {
   store::FoundCheckpoint found;  // the newest checkpoint that verifies
 };
 
-// Locks the run before its files are read. Throws Error(usage) if another program has it, Error(data) if it
-// is no run or none of its checkpoints verifies.
+// Locks the run before its files are read. A checkpoint of another job than config.toml says, but for the
+// number of epochs, is skipped as a damaged one is. Throws Error(usage) if another program has it,
+// Error(data) if it is no run or none of its checkpoints verifies.
 TakenRun take_up(const std::filesystem::path& run, const store::TensorsOf& tensors_of);
 
 // Throws Error(usage) that begins with `option` if the run has begun more epochs than that, or if its

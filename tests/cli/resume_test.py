@@ -115,6 +115,18 @@ class ResumeTest(ProgramTest):
         self.train("--resume", "run", "--epochs", 30)
         self.assert_as_whole("run")
 
+    def test_a_checkpoint_of_another_job_is_skipped_and_kept(self):
+        self.train("mlp", "--epochs", 3, "--momentum", "0.5", "--out", "run")
+        self.train("mlp", "--epochs", 3, "--momentum", "0.5", "--seed", 7, "--out", "other")
+        newest = max((self.folder / "run/checkpoints").iterdir())
+        newest.write_bytes((self.folder / "other/checkpoints" / newest.name).read_bytes())
+        done = self.run_program("train", "--resume", "run", "--epochs", 30)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"skipped run/checkpoints/{newest.name}: expected 'seed = 0' as the run's config.toml says, "
+                      "found 'seed = 7'; is it of another run?\n", done.stderr)
+        self.assertTrue(newest.with_name(newest.name + ".damaged").exists())
+        self.assert_as_whole("run")
+
     def test_what_is_no_file_is_skipped_and_kept(self):
         self.train("mlp", "--epochs", 3, "--momentum", "0.5", "--out", "run")
         newest = max((self.folder / "run/checkpoints").iterdir())
