@@ -20,7 +20,6 @@
 #include "report/figures.h"
 #include "report/progress.h"
 #include "report/summary.h"
-#include "runs/run_config_file.h"
 #include "runs/run_data.h"
 #include "runs/run_files.h"
 #include "runs/taken_run.h"
@@ -132,21 +131,6 @@ void expect_its_batch_norm(const store::RunConfig& config, const TrainFlags& fla
                 batch_norm_text(config.job.ghost), batch_norm_text(asked));
 }
 
-// A checkpoint of another run would replace what this run has made.
-void expect_its_network(const fs::path& run, const store::FoundCheckpoint& found) {
-  const std::optional<store::RunConfig> config = runs::config_of_run(run);
-  if (!config) return;
-  const store::JobConfig &kept = config->job, &job = found.checkpoint.config.job;
-  if (kept.model == job.model && kept.layers == job.layers && kept.ghost == job.ghost &&
-      kept.convolution == job.convolution)
-    return;
-  throw Error(
-      Fault::data,
-      "{}: expected a checkpoint of the network in {}, model '{}', found another one of model '{}'; it "
-      "belongs to another run",
-      found.file.string(), (run / runs::kConfigFile).string(), kept.model, job.model);
-}
-
 Resumed resume(const fs::path& run, const TrainFlags& flags, Devices& devices) {
   const std::vector<std::string> given = job_flags(flags);
   if (!given.empty())
@@ -154,7 +138,6 @@ Resumed resume(const fs::path& run, const TrainFlags& flags, Devices& devices) {
                 fmt::join(given, ", "));
   runs::TakenRun taken = runs::take_up(run, train::checkpoint_tensors);
   const store::FoundCheckpoint& found = taken.found;
-  expect_its_network(run, found);
   for (const store::SkippedCheckpoint& one : found.skipped) std::cerr << "skipped " << one.why << '\n';
   store::RunConfig config = found.checkpoint.config;
   if (flags.model && *flags.model != config.job.model)
