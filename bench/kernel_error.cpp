@@ -1,4 +1,5 @@
-// How far each pass of a convolution is from exact arithmetic, fast and direct: a line of JSON each.
+// How far each pass of a convolution is from exact arithmetic, direct and with tiles of fast convolution: a
+// line of JSON each.
 //
 //   kernel_error weights.safetensors
 //
@@ -33,10 +34,11 @@ using arithmetic::ConvolutionShape;
 using reference::Tensor;
 using Exact = std::vector<double>;
 
-// A layer's operands, [example][channel][y][x].
+// A layer's operands, [example][channel][y][x], and the tiles that are compared.
 struct Operands {
   std::string name;
   ConvolutionShape shape;
+  std::vector<int> tiles;
   int examples;
   Tensor x, weights, dy;
 };
@@ -75,8 +77,7 @@ void for_each_product(const Operands& o,
 }
 
 // Both relative to the root mean square of the exact result.
-void print_error(const Operands& o, const char* pass, const char* rule, const Tensor& found,
-                 const Exact& exact) {
+void print_error(const Operands& o, const char* pass, int tile, const Tensor& found, const Exact& exact) {
   double squares = 0, errors = 0, most = 0;
   for (std::size_t i = 0; i < exact.size(); ++i) {
     const double error = found[i] - exact[i];
@@ -85,13 +86,13 @@ void print_error(const Operands& o, const char* pass, const char* rule, const Te
     most = std::max(most, std::abs(error));
   }
   const double scale = std::sqrt(squares / static_cast<double>(exact.size()));
-  fmt::print(R"({{"data": "{}", "pass": "{}", "rule": "{}", "rms": {:.3e}, "max": {:.3e}}})"
+  fmt::print(R"({{"data": "{}", "pass": "{}", "tile": {}, "rms": {:.3e}, "max": {:.3e}}})"
              "\n",
-             o.name, pass, rule, std::sqrt(errors / squares), most / scale);
+             o.name, pass, tile, std::sqrt(errors / squares), most / scale);
 }
 
+// Tile 0 is direct.
 void print_errors(const Operands& o) {
-  const int tile = arithmetic::algorithms_for(o.shape, arithmetic::ConvolutionRule::fast).tile;
   const Tensor bias(static_cast<std::size_t>(o.shape.out_channels), 0.0f);
   Exact y(o.dy.size()), dx(o.x.size()), dw(o.weights.size());
   for_each_product(o, [&](std::size_t iy, std::size_t ix, std::size_t iw) {
@@ -99,18 +100,19 @@ void print_errors(const Operands& o) {
     dx[ix] += static_cast<double>(o.dy[iy]) * o.weights[iw];
     dw[iw] += static_cast<double>(o.dy[iy]) * o.x[ix];
   });
-  print_error(o, "forward", "fast",
-              reference::winograd_forward(o.shape, tile, o.examples, o.x, o.weights, bias), y);
-  print_error(o, "forward", "direct",
-              reference::convolution_forward(o.shape, o.examples, o.x, o.weights, bias), y);
-  print_error(o, "input gradient", "fast",
-              reference::winograd_input_gradient(o.shape, tile, o.examples, o.dy, o.weights), dx);
-  print_error(o, "input gradient", "direct",
+  print_error(o, "forward", 0, reference::convolution_forward(o.shape, o.examples, o.x, o.weights, bias), y);
+  print_error(o, "input gradient", 0,
               reference::convolution_input_gradient(o.shape, o.examples, o.dy, o.weights), dx);
-  print_error(o, "weight gradient", "fast",
-              reference::winograd_weight_gradient(o.shape, tile, o.examples, o.x, o.dy), dw);
-  print_error(o, "weight gradient", "direct",
-              reference::convolution_weight_gradient(o.shape, o.examples, o.x, o.dy), dw);
+  print_error(o, "weight gradient", 0, reference::convolution_weight_gradient(o.shape, o.examples, o.x, o.dy),
+              dw);
+  for (const int tile : o.tiles) {
+    print_error(o, "forward", tile,
+                reference::winograd_forward(o.shape, tile, o.examples, o.x, o.weights, bias), y);
+    print_error(o, "input gradient", tile,
+                reference::winograd_input_gradient(o.shape, tile, o.examples, o.dy, o.weights), dx);
+    print_error(o, "weight gradient", tile,
+                reference::winograd_weight_gradient(o.shape, tile, o.examples, o.x, o.dy), dw);
+  }
 }
 
 constexpr ConvolutionShape kConv2{
@@ -140,7 +142,7 @@ Operands trained(const char* path) {
   dy = reference::linear_input_gradient({800, 128}, kExamples, dy, parameters[4]);
   dy = reference::average_pool_gradient({50, 9, 9, 2, 2, 2, 2}, kExamples, dy);
   dy = reference::relu_gradient(a[5], dy);
-  return {"trained LeNet, conv2", kConv2, kExamples, a[3], parameters[2], dy};
+  return {"trained LeNet, conv2", kConv2, {4}, kExamples, a[3], parameters[2], dy};
 }
 
 Tensor gaussian(std::size_t count, const char* what) {
@@ -152,12 +154,14 @@ Tensor gaussian(std::size_t count, const char* what) {
   return values;
 }
 
-Operands gaussian(const std::string& name, const ConvolutionShape& s, int examples) {
+Operands gaussian(const std::string& name, const ConvolutionShape& s, const std::vector<int>& tiles,
+                  int examples) {
   const auto inputs = at(s.in_channels, s.height, s.width, examples, 0, 0, 0);
   const auto outputs = at(s.out_channels, s.out_height(), s.out_width(), examples, 0, 0, 0);
   const auto weights = at(s.in_channels, s.kernel_height, s.kernel_width, s.out_channels, 0, 0, 0);
   return {name,
           s,
+          tiles,
           examples,
           gaussian(inputs, "error:x"),
           gaussian(weights, "error:weights"),
@@ -183,10 +187,11 @@ int main(int argc, char** argv) {
   if (argc != 2) return std::fputs("usage: kernel_error weights.safetensors\n", stderr), 2;
   try {
     print_errors(trained(argv[1]));
-    print_errors(gaussian("Gaussian, conv2 of LeNet", kConv2, 64));
-    print_errors(gaussian("Gaussian, 64 channels, 28x28, 3x3", square(64, 28), 16));
-    print_errors(gaussian("Gaussian, 256 channels, 7x7, 3x3", square(256, 7), 16));
-    print_errors(gaussian("Gaussian, 64 channels, 6x6, 3x3", square(64, 6), 16));
+    print_errors(gaussian("Gaussian, conv2 of LeNet", kConv2, {4}, 64));
+    print_errors(gaussian("Gaussian, 64 channels, 28x28, 3x3", square(64, 28), {4, 7}, 16));
+    print_errors(gaussian("Gaussian, 128 channels, 14x14, 3x3", square(128, 14), {4, 7}, 16));
+    print_errors(gaussian("Gaussian, 256 channels, 7x7, 3x3", square(256, 7), {4, 7}, 16));
+    print_errors(gaussian("Gaussian, 64 channels, 6x6, 3x3", square(64, 6), {2, 4, 7}, 16));
   } catch (const std::exception& error) {
     return std::fprintf(stderr, "kernel_error: %s\n", error.what()), 1;
   }

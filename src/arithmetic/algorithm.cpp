@@ -8,7 +8,7 @@
 namespace lockstep::arithmetic {
 namespace {
 
-constexpr int kFewestChannels = 16;
+constexpr int kFewestChannels = 16, kFewestChannelsOfSeven = 32;
 
 // Multiplications that winograd's algorithm with this tile needs for one pair of channels.
 std::int64_t products(const ConvolutionShape& s, int tile) {
@@ -34,7 +34,16 @@ std::int64_t direct_taps(const ConvolutionShape& s) {
          taps_inside(s.out_width(), s.width, s.kernel_width, s.padding_width);
 }
 
-int best_tile(const ConvolutionShape& s) { return products(s, 4) < products(s, 2) ? 4 : 2; }
+int best_even_tile(const ConvolutionShape& s) { return products(s, 4) < products(s, 2) ? 4 : 2; }
+
+// A tile of 7 needs larger transforms and 2.25 times the weights of a tile of 4.
+bool seven_pays(const ConvolutionShape& s) {
+  return s.kernel_height == 3 && s.group_in_channels() >= kFewestChannelsOfSeven &&
+         s.group_out_channels() >= kFewestChannelsOfSeven &&
+         5 * products(s, 7) <= 4 * products(s, best_even_tile(s));
+}
+
+int best_tile(const ConvolutionShape& s) { return seven_pays(s) ? 7 : best_even_tile(s); }
 
 template <int kTile>
 bool winograd(const ConvolutionShape& s) {
@@ -57,6 +66,7 @@ struct Row {
 constexpr std::array kTable{
     Row{winograd<2>, {ConvolutionAlgorithm::winograd, WeightGradientAlgorithm::winograd, 2}},
     Row{winograd<4>, {ConvolutionAlgorithm::winograd, WeightGradientAlgorithm::winograd, 4}},
+    Row{winograd<7>, {ConvolutionAlgorithm::winograd, WeightGradientAlgorithm::winograd, 7}},
     Row{per_row, {ConvolutionAlgorithm::direct, WeightGradientAlgorithm::per_row}},
     Row{always, {ConvolutionAlgorithm::direct, WeightGradientAlgorithm::per_lane}},
 };

@@ -1,5 +1,7 @@
 #include "arithmetic/algorithm.h"
 
+#include <utility>
+
 #include <gtest/gtest.h>
 
 namespace lockstep::arithmetic {
@@ -63,12 +65,15 @@ int tile_of(const ConvolutionShape& shape) {
 }
 
 TEST(FastConvolution, IsChosenWhereItPaysAndAllowed) {
-  for (const ConvolutionShape& shape : {with_channels(square_kernel(5, 0, {12, 12}), 20, 50),  // LeNet conv2
-                                        with_channels(square_kernel(3, 1, {28, 28}), 64, 64),
-                                        with_channels(square_kernel(3, 1, {14, 14}), 128, 128),
-                                        with_channels(square_kernel(3, 1, {7, 7}), 256, 256),
-                                        with_channels(square_kernel(3, 1, {4, 4}), 512, 512)}) {
-    EXPECT_EQ(tile_of(shape), 4) << shape.in_channels;
+  const std::pair<ConvolutionShape, int> layers[]{
+      {with_channels(square_kernel(5, 0, {12, 12}), 20, 50), 4},  // LeNet conv2
+      {with_channels(square_kernel(3, 1, {28, 28}), 16, 16), 4},
+      {with_channels(square_kernel(3, 1, {28, 28}), 64, 64), 7},
+      {with_channels(square_kernel(3, 1, {14, 14}), 128, 128), 7},
+      {with_channels(square_kernel(3, 1, {7, 7}), 256, 256), 7},
+      {with_channels(square_kernel(3, 1, {4, 4}), 512, 512), 4}};
+  for (const auto& [shape, tile] : layers) {
+    EXPECT_EQ(tile_of(shape), tile) << shape.in_channels;
     const ConvolutionAlgorithms direct = algorithms_for(shape, ConvolutionRule::direct);
     EXPECT_FALSE(direct.winograd());
     EXPECT_NE(direct.weight_gradient, WeightGradientAlgorithm::winograd);
@@ -123,6 +128,34 @@ TEST(FastConvolution, TakesTheTileWithFewerProducts) {
 
 TEST(FastConvolution, TakesTwoOnATie) {
   EXPECT_EQ(tile_of(square_kernel(3, 1, {6, 6})), 2);  // 3 * 3 * 16 = 2 * 2 * 36
+}
+
+TEST(FastConvolution, TakesSevenWithAtMostFourFifthsOfTheProducts) {
+  const auto tile = [](Image input) { return tile_of(with_channels(square_kernel(3, 1, input), 32, 32)); };
+  EXPECT_EQ(tile({5, 5}), 7);    // 81 against 2 * 2 * 36
+  EXPECT_EQ(tile({6, 6}), 7);    // 81 against 3 * 3 * 16
+  EXPECT_EQ(tile({10, 10}), 4);  // as many as 3 * 3 * 36
+  EXPECT_EQ(tile({19, 20}), 4);  // 5 * 3 * 3 * 81 = 3645 > 4 * 5 * 5 * 36 = 3600
+  EXPECT_EQ(tile({25, 28}), 7);  // 5 * 4 * 4 * 81 = 6480 <= 4 * 7 * 7 * 36 = 7056
+  EXPECT_EQ(tile({32, 32}), 4);  // 5 * 5 * 81 of 8 * 8 * 36
+}
+
+TEST(FastConvolution, TakesSevenFromThirtyTwoChannelsInEachGroupAlone) {
+  const auto tile = [](int in, int out, int groups) {
+    ConvolutionShape shape = with_channels(square_kernel(3, 1, {14, 14}), in, out);
+    shape.groups = groups;
+    return tile_of(shape);
+  };
+  EXPECT_EQ(tile(32, 32, 1), 7);
+  EXPECT_EQ(tile(31, 64, 1), 4);
+  EXPECT_EQ(tile(64, 31, 1), 4);
+  EXPECT_EQ(tile(64, 64, 2), 7);
+  EXPECT_EQ(tile(128, 64, 4), 4);
+  EXPECT_EQ(tile(64, 128, 4), 4);
+}
+
+TEST(FastConvolution, NeverTakesSevenUnderAKernelOfFive) {
+  EXPECT_EQ(tile_of(with_channels(square_kernel(5, 2, {14, 14}), 64, 64)), 4);
 }
 
 // A pool by two reads 4x4 of 5x5 outputs: alone they would be one tile of 36 products.

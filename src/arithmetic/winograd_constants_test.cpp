@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -15,13 +14,25 @@
 namespace lockstep::arithmetic {
 namespace {
 
-// In lowest terms, the divisor positive. All numbers here stay far below 2^63.
-struct Rational {
-  std::int64_t over = 0, under = 1;
+__extension__ typedef __int128 Whole;
 
-  Rational(std::int64_t whole = 0) : over(whole) {}  // NOLINT: an integer is a rational number
-  Rational(std::int64_t numerator, std::int64_t denominator) {
-    const std::int64_t common = std::gcd(numerator, denominator) * (denominator < 0 ? -1 : 1);
+// The greatest common divisor of both, not negative.
+Whole common_divisor(Whole a, Whole b) {
+  while (b != 0) {
+    const Whole rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a < 0 ? -a : a;
+}
+
+// In lowest terms, the divisor positive. All numbers here stay far below 2^127.
+struct Rational {
+  Whole over = 0, under = 1;
+
+  Rational(Whole whole = 0) : over(whole) {}  // NOLINT: an integer is a rational number
+  Rational(Whole numerator, Whole denominator) {
+    const Whole common = common_divisor(numerator, denominator) * (denominator < 0 ? -1 : 1);
     over = numerator / common;
     under = denominator / common;
   }
@@ -39,7 +50,7 @@ Rational exactly(float value) {
   int exponent = 0;
   const auto digits = static_cast<std::int64_t>(std::ldexp(std::frexp(value, &exponent), 24));
   const int shift = exponent - 24;
-  return shift < 0 ? Rational(digits, std::int64_t{1} << -shift) : Rational(digits << shift);
+  return shift < 0 ? Rational(digits, Whole{1} << -shift) : Rational(digits << shift);
 }
 
 // To nearest, ties to even, decided in rationals between the neighbours of an estimate.
@@ -50,7 +61,7 @@ float rounded(Rational exact) {
   float best = estimate;
   for (const float other : {std::nextafter(estimate, -kInfinity), std::nextafter(estimate, kInfinity)}) {
     const Rational beyond_middle = exact - (exactly(best) + exactly(other)) / 2;
-    const std::int64_t nearer = other > best ? beyond_middle.over : -beyond_middle.over;
+    const Whole nearer = other > best ? beyond_middle.over : -beyond_middle.over;
     const bool even = std::bit_cast<std::uint32_t>(other) % 2 == 0;
     if (nearer > 0 || (nearer == 0 && even)) best = other;
   }
@@ -96,9 +107,9 @@ struct Law {
   std::vector<Numbers> q;
   Rational s0;
   Numbers s;
+  bool infinity;
 
-  explicit Law(std::size_t n) {
-    p = n == 4 ? Numbers{1} : n == 6 ? Numbers{{5, 8}, {3, 2}} : Numbers{1, {1, 2}, 2};
+  explicit Law(std::size_t n) : p(points(n)), infinity(n % 2 == 0) {
     z = polynomial(p, p.size());
     s0 = Rational(1) / z[0];
     for (std::size_t i = 0; i < p.size(); ++i) {
@@ -108,12 +119,20 @@ struct Law {
       s.push_back(Rational(1) / (2 * power(p[i], 2) * value));
     }
   }
-  std::size_t frequencies() const { return 2 * p.size() + 2; }
+  std::size_t frequencies() const { return 2 * p.size() + (infinity ? 2 : 1); }
+
+ private:
+  static Numbers points(std::size_t n) {
+    if (n == 4) return {1};
+    if (n == 6) return {{5, 8}, {3, 2}};
+    if (n == 8) return {1, {1, 2}, 2};
+    return {{1, 2}, {7, 8}, {3, 2}, 4};
+  }
 };
 
 void expect_bits(float in_table, Rational exact) {
   EXPECT_EQ(std::bit_cast<std::uint32_t>(in_table), std::bit_cast<std::uint32_t>(rounded(exact)))
-      << in_table << " for " << exact.over << "/" << exact.under;
+      << in_table << " for " << static_cast<double>(exact.over) << "/" << static_cast<double>(exact.under);
 }
 
 template <int N>
@@ -141,10 +160,11 @@ TEST(WinogradConstants, AreTheLawsRoundedOnce) {
   check_table<4>();
   check_table<6>();
   check_table<8>();
+  check_table<9>();
 }
 
 TEST(WinogradConstants, AreThoseTheLawWritesOut) {
-  const Law six(6), eight(8);
+  const Law six(6), eight(8), nine(9);
   EXPECT_EQ(six.z, (Numbers{{225, 256}, {-169, 64}, 1}));
   EXPECT_EQ(six.q, (std::vector<Numbers>{{{-9, 4}, 1}, {{-25, 64}, 1}}));
   EXPECT_EQ(six.s0, Rational(256, 225));
@@ -153,6 +173,13 @@ TEST(WinogradConstants, AreThoseTheLawWritesOut) {
   EXPECT_EQ(eight.q, (std::vector<Numbers>{{1, {-17, 4}, 1}, {4, -5, 1}, {{1, 4}, {-5, 4}, 1}}));
   EXPECT_EQ(eight.s0, Rational(-1));
   EXPECT_EQ(eight.s, (Numbers{{-2, 9}, {32, 45}, {1, 90}}));
+  EXPECT_EQ(nine.z, (Numbers{{441, 64}, {-41017, 1024}, {7005, 128}, {-1233, 64}, 1}));
+  EXPECT_EQ(nine.q, (std::vector<Numbers>{{{-441, 16}, {12793, 256}, {-1217, 64}, 1},
+                                          {-9, {649, 16}, {-37, 2}, 1},
+                                          {{-49, 16}, {4209, 256}, {-1089, 64}, 1},
+                                          {{-441, 1024}, {317, 128}, {-209, 64}, 1}}));
+  EXPECT_EQ(nine.s0, Rational(64, 441));
+  EXPECT_EQ(nine.s, (Numbers{{-256, 2079}, {8388608, 149774625}, {-256, 47025}, {32, 3378375}}));
 }
 
 // ---- the law's transforms, without roundings
@@ -167,7 +194,7 @@ Numbers evaluate(const Law& law, const Numbers& y) {
     f.push_back(even + p * odd);
     f.push_back(even - p * odd);
   }
-  f.push_back(y.back());
+  if (law.infinity) f.push_back(y.back());
   return f;
 }
 Numbers evaluate_scaled(const Law& law, const Numbers& y) {
@@ -184,10 +211,10 @@ Numbers input(const Law& law, const Numbers& d) {
   const std::size_t pairs = law.p.size();
   Numbers f(law.frequencies());
   f.front() = d[2 * pairs];
-  f.back() = d[2 * pairs + 1];
+  if (law.infinity) f.back() = d[2 * pairs + 1];
   for (std::size_t k = 0; k < pairs; ++k) {
     f.front() = f.front() + law.z[k] * d[2 * k];
-    f.back() = f.back() + law.z[k] * d[2 * k + 1];
+    if (law.infinity) f.back() = f.back() + law.z[k] * d[2 * k + 1];
   }
   for (std::size_t i = 0; i < pairs; ++i) {
     Rational even = d[2 * pairs], odd = d[2 * pairs - 1];
@@ -214,7 +241,7 @@ Numbers back(const Law& law, std::size_t outputs, const Numbers& f, Rational fac
     }
   }
   y.front() = y.front() + factor_of_zero * f.front();
-  y.back() = y.back() + f.back();
+  if (law.infinity) y.back() = y.back() + f.back();
   return y;
 }
 
@@ -222,14 +249,14 @@ Numbers back(const Law& law, std::size_t outputs, const Numbers& f, Rational fac
 Numbers input_back(const Law& law, const Numbers& f) {
   Numbers x(law.frequencies());
   x.front() = law.z[0] * f.front();
-  x.back() = f.back();
+  if (law.infinity) x.back() = f.back();
   for (std::size_t k = 0; k < law.p.size(); ++k) {
     for (std::size_t i = 0; i < law.p.size(); ++i) {
       x[2 * k + 2] = x[2 * k + 2] + law.q[i][k] * sum(f, i);
       x[2 * k + 1] = x[2 * k + 1] + law.p[i] * law.q[i][k] * difference(f, i);
     }
     x[2 * k + 2] = x[2 * k + 2] + law.z[k + 1] * f.front();
-    x[2 * k + 1] = x[2 * k + 1] + law.z[k] * f.back();
+    if (law.infinity) x[2 * k + 1] = x[2 * k + 1] + law.z[k] * f.back();
   }
   return x;
 }
@@ -239,7 +266,7 @@ Numbers input_back(const Law& law, const Numbers& f) {
 struct Sizes {
   std::size_t outputs, weights;
 };
-constexpr std::array kSizes{Sizes{2, 3}, Sizes{4, 3}, Sizes{2, 5}, Sizes{4, 5}};
+constexpr std::array kSizes{Sizes{2, 3}, Sizes{4, 3}, Sizes{7, 3}, Sizes{2, 5}, Sizes{4, 5}};
 
 Numbers unit(std::size_t size, std::size_t at) {
   Numbers line(size);

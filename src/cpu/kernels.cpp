@@ -78,7 +78,8 @@ constexpr Kernels make_kernels(std::string_view name) {
   row.relu_block = relu_block;
   row.relu_pool_block = relu_pool_block;
   fill_window_row<kMaxWindowChannels>(row);
-  row.winograd = {make_winograd<2, 3>(), make_winograd<4, 3>(), make_winograd<2, 5>(), make_winograd<4, 5>()};
+  row.winograd = {make_winograd<2, 3>(), make_winograd<4, 3>(), make_winograd<7, 3>(), make_winograd<2, 5>(),
+                  make_winograd<4, 5>()};
   fill_lane_chain<kMaxChainChannels, kMaxRun>(row);
   row.lane_tree = lane_tree;
   row.join_row = join_row;

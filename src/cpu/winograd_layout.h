@@ -47,7 +47,8 @@ class TileGrid {
   const int down_, across_;
 };
 
-// The transformed weights do not stay in L2 from one use to the next: they should serve many tiles at once.
+// The transformed weights are more than twice L2, so none of them stays there from one use to the next: they
+// should serve many tiles at once.
 bool weights_leave_cache(const program::Convolution& convolution, const CacheSizes& caches);
 
 // One direction's products: per frequency [tiles][in channels] times [in][out] gives [tiles][out].

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "cpu/size.h"
 
 namespace lockstep::cpu {
@@ -26,6 +27,8 @@ WinogradPlan::WinogradPlan(const program::Convolution& c, Direction direction, p
       input_step_(layout.input_step()),
       output_step_(layout.output_step()),
       no_bias_(size(layout.out_channels), 0.0f) {
+  check(epilogue != program::Epilogue::relu_average_pool || winograd_.relu_pool_output != nullptr,
+        "a pool by two cannot follow tiles of {}", winograd_.tile);
   for (int i = 0; i < layout.in_channels; ++i) {
     taps_.push_back({i * kPack * kFloatBytes, i * layout.row() * kFloatBytes});
   }

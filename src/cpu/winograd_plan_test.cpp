@@ -25,13 +25,15 @@ struct Layer {
   int in, out, height, width, kernel, padding, tile;
 };
 
-// Both tiles under both kernels, whatever the law's table would choose; odd sizes, tiles that overhang,
-// padding up to wider than the kernel, channels beside multiples of everything.
+// Every tile under the kernels that it is for, whatever the law's table would choose; odd sizes, tiles that
+// overhang, padding up to wider than the kernel, channels beside multiples of everything.
 constexpr Layer kLayers[] = {
     {20, 50, 12, 12, 5, 0, 4}, {16, 16, 4, 4, 3, 1, 4},   {17, 33, 9, 7, 3, 1, 4},  {65, 16, 5, 6, 3, 2, 4},
     {16, 64, 7, 7, 3, 3, 4},   {23, 19, 10, 11, 3, 4, 4}, {16, 31, 9, 7, 3, 1, 2},  {32, 65, 6, 8, 3, 0, 2},
     {18, 20, 5, 5, 3, 4, 2},   {16, 17, 6, 9, 5, 0, 2},   {48, 21, 4, 7, 5, 2, 2},  {19, 16, 3, 5, 5, 4, 2},
     {16, 40, 11, 5, 5, 1, 4},  {33, 16, 8, 9, 5, 3, 4},   {24, 24, 13, 4, 5, 4, 4}, {64, 64, 8, 8, 3, 1, 4},
+    {32, 48, 7, 7, 3, 1, 7},   {17, 35, 9, 16, 3, 0, 7},  {33, 18, 14, 6, 3, 1, 7}, {16, 65, 5, 4, 3, 4, 7},
+    {70, 34, 9, 9, 3, 2, 7},
 };
 
 program::Convolution geometry(const Layer& l) {

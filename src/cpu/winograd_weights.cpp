@@ -6,7 +6,7 @@
 namespace lockstep::cpu {
 namespace {
 
-constexpr int kMostTaps = 5 * 5, kMostFrequencies = 8 * 8;
+constexpr int kMostTaps = 5 * 5, kMostFrequencies = 9 * 9;
 
 // Numbers of sixteen channels, a channel a lane.
 template <int kCount>

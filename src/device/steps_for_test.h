@@ -221,6 +221,16 @@ inline const std::vector<Case> kFastCases = {
          {Conv2d{16, {1, 1}}, Relu{}, Conv2d{20, {3, 3}}, Relu{}, AvgPool{{2, 2}, {2, 2}}, Conv2d{16, {3, 3}},
           Relu{}, AvgPool{{3, 3}, {3, 3}}},
          {19}),
+    fast("F(7x7, 3x3)", {1, 7, 7}, {Conv2d{32, {1, 1}}, Conv2d{35, {3, 3}, {1, 1}, {1, 1}}, Relu{}},
+         {18, 70}),
+    // The pool is no part of the convolution: its windows would lie in two tiles.
+    fast("F(7x7, 3x3) before a pool, overhanging", {1, 16, 15},
+         {Conv2d{33, {1, 1}}, Conv2d{32, {3, 3}}, Relu{}, AvgPool{{2, 2}, {2, 2}},
+          without_bias(Conv2d{32, {3, 3}, {1, 1}, {1, 1}})},
+         {33}),
+    fast("groups of F(7x7, 3x3)", {2, 6, 7},
+         {Conv2d{66, {1, 1}}, Conv2d{.out_channels = 64, .kernel = {3, 3}, .padding = {1, 1}, .groups = 2}},
+         {17}),
 };
 
 // Values with several readers.

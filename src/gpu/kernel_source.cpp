@@ -41,7 +41,7 @@ std::string kernel_source(const Style& style) {
   source += with("TILE_P", 1, kTileText);
   if (style.tile_packs != 1) source += with("TILE_P", style.tile_packs, kTileText);
   source += winograd_constants_text();
-  for (const int n : {4, 6, 8}) source += with("WINOGRAD_N", n, kWinogradText);
+  for (const int n : {4, 6, 8, 9}) source += with("WINOGRAD_N", n, kWinogradText);
   return source;
 }
 

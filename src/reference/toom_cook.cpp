@@ -6,16 +6,19 @@ namespace lockstep::reference {
 namespace {
 
 // Every constant but s is a fraction with a small denominator that is a power of two: exact in double, as are
-// the two sides of the division that gives s and its products. Both sides fit in 24 bits, so rounding the
-// quotient to double and then to float is the same as rounding it once.
+// the two sides of the division that gives s and its products. The divisor has at most 28 bits, powers of two
+// aside. So a quotient that is not half way between two floats is at least 2^-52 of itself away from there,
+// and rounding it to double and then to float is the same as rounding it once.
 using Polynomial = std::vector<double>;  // coefficients in rising order
 
-constexpr int kPowers = 5;  // a line of five weights needs p^4
+// p^0 to p^4 serve lines of up to five numbers; a line of seven outputs needs p^6.
+int powers(int frequencies) { return frequencies == 9 ? 7 : 5; }
 
 std::vector<double> points(int frequencies) {
   if (frequencies == 4) return {1};
   if (frequencies == 6) return {5.0 / 8, 3.0 / 2};
-  return {1, 1.0 / 2, 2};
+  if (frequencies == 8) return {1, 1.0 / 2, 2};
+  return {1.0 / 2, 7.0 / 8, 3.0 / 2, 4};
 }
 
 // The product of (z - root).
@@ -45,11 +48,11 @@ Line rounded(const Polynomial& exact) {
   return line;
 }
 
-PointPair pair_of(double p, const std::vector<double>& other_squares) {
+PointPair pair_of(double p, const std::vector<double>& other_squares, int powers) {
   const Polynomial q = with_roots(other_squares);
   const double divisor = 2 * p * p * value_at(q, p * p);
   Polynomial power{1}, pq, scaled;
-  for (int k = 1; k < kPowers; ++k) power.push_back(power.back() * p);
+  for (int k = 1; k < powers; ++k) power.push_back(power.back() * p);
   for (const double coefficient : q) pq.push_back(p * coefficient);
   for (const double numerator : power) scaled.push_back(numerator / divisor);
   return {rounded(power), rounded(q), rounded(pq), static_cast<float>(1 / divisor), rounded(scaled)};
@@ -61,7 +64,7 @@ std::size_t minus(std::size_t pair) { return 2 * pair + 2; }
 Line evaluate(const ToomCook& toom_cook, const Line& y) {
   Line f(toom_cook.frequencies());
   f.front() = y.front();
-  f.back() = y.back();
+  if (toom_cook.infinity()) f.back() = y.back();
   for (std::size_t i = 0; i < toom_cook.pairs.size(); ++i) {
     const Line& power = toom_cook.pairs[i].power;
     float even = y[0], odd = y[1];
@@ -76,7 +79,7 @@ Line evaluate(const ToomCook& toom_cook, const Line& y) {
 // coefficient(pair, j) is c_ij.
 template <class Coefficient>
 Line back(std::size_t outputs, const Line& f, float factor_of_zero, Coefficient coefficient) {
-  const std::size_t pairs = (f.size() - 2) / 2;
+  const std::size_t pairs = (f.size() - 1) / 2;
   Line y(outputs);
   for (std::size_t j = 0; j < outputs; ++j) {
     const auto x = [&](std::size_t i) {
@@ -86,7 +89,7 @@ Line back(std::size_t outputs, const Line& f, float factor_of_zero, Coefficient 
     for (std::size_t i = 1; i < pairs; ++i) y[j] = std::fma(coefficient(i, j), x(i), y[j]);
   }
   y.front() = std::fma(factor_of_zero, f.front(), y.front());
-  y.back() = y.back() + f.back();
+  if (f.size() % 2 == 0) y.back() = y.back() + f.back();
   return y;
 }
 
@@ -108,7 +111,7 @@ ToomCook::ToomCook(int outputs, int weights) : tile(outputs), kernel(weights) {
   for (std::size_t i = 0; i < p.size(); ++i) {
     std::vector<double> others = squares;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-    pairs.push_back(pair_of(p[i], others));
+    pairs.push_back(pair_of(p[i], others, powers(tile + kernel - 1)));
   }
   const Polynomial exact_z = with_roots(squares);
   z = rounded(exact_z);
@@ -131,10 +134,10 @@ Line ToomCook::of_input(const Line& d) const {
   const std::size_t count = pairs.size();
   Line f(frequencies());
   f.front() = d[2 * count];
-  f.back() = d[2 * count + 1];
+  if (infinity()) f.back() = d[2 * count + 1];
   for (std::size_t k = count; k-- > 0;) {
     f.front() = std::fma(z[k], d[2 * k], f.front());
-    f.back() = std::fma(z[k], d[2 * k + 1], f.back());
+    if (infinity()) f.back() = std::fma(z[k], d[2 * k + 1], f.back());
   }
   for (std::size_t i = 0; i < count; ++i) {
     const Line& q = pairs[i].q;
@@ -164,7 +167,7 @@ Line ToomCook::input_gradient(const Line& f) const {
   const std::size_t count = pairs.size();
   Line x(frequencies());
   x.front() = z[0] * f.front();
-  x.back() = f.back();
+  if (infinity()) x.back() = f.back();
   for (std::size_t k = 0; k < count; ++k) {
     float even = 0, odd = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -173,7 +176,7 @@ Line ToomCook::input_gradient(const Line& f) const {
       odd = i == 0 ? pairs[i].pq[k] * difference : std::fma(pairs[i].pq[k], difference, odd);
     }
     x[2 * k + 2] = std::fma(z[k + 1], f.front(), even);
-    x[2 * k + 1] = std::fma(z[k], f.back(), odd);
+    x[2 * k + 1] = infinity() ? std::fma(z[k], f.back(), odd) : odd;
   }
   return x;
 }

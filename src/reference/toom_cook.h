@@ -1,5 +1,5 @@
 // The transforms of fast convolution as the law states them, on a line of numbers and on a plane.
-// Frequencies stand in the order 0, +p_1, -p_1, +p_2, -p_2, .., infinity.
+// Frequencies stand in the order 0, +p_1, -p_1, +p_2, -p_2, .., and infinity if their number is even.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -25,7 +25,8 @@ struct ToomCook {
   float scale;                   // s_0
 
   ToomCook(int outputs, int weights);
-  std::size_t frequencies() const { return 2 * pairs.size() + 2; }
+  std::size_t frequencies() const { return static_cast<std::size_t>(tile + kernel - 1); }
+  bool infinity() const { return frequencies() % 2 == 0; }
 
   // To frequencies.
   Line of_output_gradient(const Line& dy) const;  // A

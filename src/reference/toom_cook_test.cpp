@@ -40,6 +40,7 @@ TEST(ToomCook, DerivesTheTablesConstants) {
   expect_the_tables_constants<6>({4, 3});
   expect_the_tables_constants<6>({2, 5});
   expect_the_tables_constants<8>({4, 5});
+  expect_the_tables_constants<9>({7, 3});
 }
 
 // Eight frequencies, points 1, 1/2 and 2.
@@ -104,6 +105,18 @@ TEST(ToomCook, GoesBackToInputGradientsOverThePairsThenTheEnds) {
   EXPECT_THAT(eight().input_gradient({0, kBig, 0, -2 * kBig, 0, 0, 0, 4})[5], SameBits(-21.0f));
 }
 
+// Nine frequencies, points 1/2, 7/8, 3/2 and 4, and none at infinity: the last stands for -4.
+TEST(ToomCook, HasNoInfinityIfFrequenciesAreOdd) {
+  const ToomCook nine(7, 3);
+  EXPECT_THAT(nine.of_weights({0, 0, 1}).back(), SameBits(nine.pairs[3].scale * 16));
+  EXPECT_THAT(nine.of_output_gradient({0, 0, 0, 0, 0, 0, 1}).back(), SameBits(4096.0f));
+  EXPECT_THAT(nine.of_input({0, 0, 0, 0, 0, 0, 0, 0, 1}), SameBits(Line(9, 1)));
+  EXPECT_THAT(nine.output({0, 0, 0, 0, 0, 0, 0, 0, 1}), SameBits(Line{1, -4, 16, -64, 256, -1024, 4096}));
+  EXPECT_THAT(nine.weight_gradient({0, 0, 0, 0, 0, 0, 0, 0, 1})[2], SameBits(nine.pairs[3].scale * 16));
+  EXPECT_THAT(nine.input_gradient({0, 0, 0, 0, 0, 0, 0, 0, 1})[7], SameBits(-4.0f));
+  EXPECT_THAT(nine.input_gradient({1, 0, 0, 0, 0, 0, 0, 0, 0})[8], SameBits(1.0f));
+}
+
 TEST(ToomCook, TransformsColumnsBeforeRows) {
   Plane plane(8, Line(8));
   plane[6][6] = kBig * 21 / 4, plane[4][6] = kBig, plane[6][0] = -1;  // the column's two values cancel
@@ -152,6 +165,9 @@ TEST(ToomCook, RoundsWhereTheLawSays) {
                           0xcde1ec026d6664ccu, 0x3a537ac8b23ef43fu}));
   EXPECT_EQ(fingerprints(4, 5), (Fingerprints{0xe942ec0eeaa212fdu, 0x5087e7d78895b388u, 0xd7b032aa8d8b1705u,
                                               0xf045d517da77afceu, 0xff3616f62720921u, 0xc97202031a3a4295u}));
+  EXPECT_EQ(fingerprints(7, 3),
+            (Fingerprints{0x81bc2112d5a0ceacu, 0x124064560e6fdf5eu, 0x2fa96a57835a8770u, 0x26d1664ef28449ffu,
+                          0x94a1ac7446db1a71u, 0x98430c44bdcded3eu}));
 }
 
 }  // namespace

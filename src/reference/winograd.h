@@ -1,6 +1,6 @@
 // Naive twins of fast convolution (Winograd, Toom-Cook): every tile is transformed, frequencies are chains
 // over channels, the sums are transformed back. Layouts and biases are those of convolution.h. Requires
-// stride 1, a square kernel of 3 or 5 and `tile` outputs a side, 2 or 4.
+// stride 1, a square kernel of 3 or 5 and `tile` outputs a side: 2, 4, or under a kernel of 3 also 7.
 #pragma once
 #include <span>
 #include <vector>

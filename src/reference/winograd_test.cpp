@@ -82,9 +82,9 @@ void check_against_double(const Case& c) {
     dx[input] += double{weight[tap]} * double{dy[output]};
     dw[tap] += double{x[input]} * double{dy[output]};
   });
-  // up to 3.1e-7, 1.2e-6 and 3.7e-6 are seen: more frequencies, larger constants, less accuracy
+  // up to 3.1e-7, 1.2e-6, 3.7e-6 and 9e-6 are seen: more frequencies, larger constants, less accuracy
   const int frequencies = c.tile + c.shape.kernel_height - 1;
-  const double bound = frequencies == 4 ? 5e-7 : frequencies == 6 ? 2e-6 : 5e-6;
+  const double bound = frequencies == 4 ? 5e-7 : frequencies == 6 ? 2e-6 : frequencies == 8 ? 5e-6 : 1.5e-5;
   EXPECT_LT(relative_error(winograd_forward(c.shape, c.tile, c.examples, x, weight, bias), y), bound);
   EXPECT_LT(relative_error(winograd_input_gradient(c.shape, c.tile, c.examples, dy, weight), dx), bound);
   EXPECT_LT(relative_error(winograd_weight_gradient(c.shape, c.tile, c.examples, x, dy), dw), bound);
@@ -114,6 +114,9 @@ TEST(Winograd, IsConvolution) {
   check_against_double({with_channels(square_kernel(3, 2, 3, 6), 20, 33), 4, 16});
   check_against_double({with_channels(square_kernel(3, 3, 1, 2), 16, 16), 2, 1});
   check_against_double({with_channels(square_kernel(3, 4, 2, 3), 16, 16), 4, 37});
+  check_against_double({with_channels(square_kernel(3, 1, 7, 14), 32, 17), 7, 20});
+  check_against_double({with_channels(square_kernel(3, 0, 8, 10), 16, 33), 7, 1});
+  check_against_double({with_channels(square_kernel(3, 4, 2, 3), 16, 16), 7, 37});
   check_against_double({with_channels(square_kernel(5, 0, 12, 11), 20, 50), 4, 16});
   check_against_double({with_channels(square_kernel(5, 1, 6, 9), 18, 16), 2, 20});
   check_against_double({with_channels(square_kernel(5, 2, 5, 4), 65, 16), 2, 1});

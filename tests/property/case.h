@@ -17,7 +17,9 @@ constexpr int kSteps = 2;
 // is cut down when the model is built.
 struct Block {
   int convolution = 0;  // 0: linear
-  int wide = 0;         // 128 units more for a linear one: sums for several buckets of an exchange
+  // 128 units more for a linear one: sums for several buckets of an exchange. A square one is 3x3, with
+  // channels enough for tiles of 7.
+  int wide = 0;
   int channels = 1, kernel_height = 1, kernel_width = 1, stride = 1, padding = 0;
   int no_bias = 0;
   int groups = 0;  // counts through the divisors of the input channels, but for 1; 0: one group

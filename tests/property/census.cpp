@@ -182,6 +182,11 @@ Census::Census(const std::vector<std::string>& gpu_kinds)
              return any_algorithm(
                  c, [](const ConvolutionAlgorithms& a, const model::Conv2d&) { return a.winograd(); });
            }},
+          {"tiles of 7",
+           [](const Case& c, const Outcome&) {
+             return any_algorithm(
+                 c, [](const ConvolutionAlgorithms& a, const model::Conv2d&) { return a.tile == 7; });
+           }},
           {"denormal numbers", [](const Case&, const Outcome& o) { return o.denormal; }},
           {"negative zeros", [](const Case&, const Outcome& o) { return o.negative_zero; }},
           {"huge numbers", [](const Case& c, const Outcome&) { return numbers(c) == Numbers::huge; }},

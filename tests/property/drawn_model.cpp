@@ -13,8 +13,8 @@ namespace {
 
 // What fast convolution takes.
 Block squared(Block b) {
-  b.kernel_height = b.kernel_width = b.kernel_height < 3 ? 5 : 3;
-  b.channels = std::max(b.channels, 16);
+  b.kernel_height = b.kernel_width = b.kernel_height < 3 && b.wide == 0 ? 5 : 3;
+  b.channels = std::max(b.channels, b.wide != 0 ? 32 : 16);
   b.stride = 1;
   return b;
 }
@@ -49,8 +49,8 @@ void DrawnModel::add(const Block& drawn) {
     layer("flatten", model::Flatten{});
     flattened_ = true;
   }
-  if (block.square != 0 && block.groups == Block::kWideGroups && !flattened_ && last_.shape.channels < 32)
-    convolution({.channels = 32});
+  const bool many_channels = block.square != 0 && (block.groups == Block::kWideGroups || block.wide != 0);
+  if (many_channels && !flattened_ && last_.shape.channels < 32) convolution({.channels = 32});
   const Value start = last_;
   multiply(block);
   skip(block, start);

@@ -47,7 +47,8 @@ struct FromFrequenciesJob {
 };
 using FromFrequencies = void (*)(const FromFrequenciesJob&);
 
-// The transforms of tiles of `tile` x `tile` outputs under a square kernel.
+// The transforms of tiles of `tile` x `tile` outputs under a square kernel. A pooled output needs an even
+// tile.
 struct Winograd {
   int tile, kernel;
   IntoFrequencies input, weights, output_gradient;                                         // Bt, G, A
@@ -55,6 +56,6 @@ struct Winograd {
 
   int side() const { return tile + kernel - 1; }
 };
-inline constexpr int kWinogradKinds = 4;
+inline constexpr int kWinogradKinds = 5;
 
 }  // namespace lockstep::cpu

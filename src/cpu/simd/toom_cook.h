@@ -1,5 +1,6 @@
-// The one-dimensional transforms of Toom and Cook at the points 0, +-p_i and infinity, one vector a
-// coefficient. Frequencies stand in the order 0, +p_1, -p_1, +p_2, -p_2, .., infinity. Per-target header.
+// The one-dimensional transforms of Toom and Cook at the points 0, +-p_i and, for even N, infinity, one
+// vector a coefficient. Frequencies stand in the order 0, +p_1, -p_1, +p_2, -p_2, .., infinity. Per-target
+// header.
 #if defined(LOCKSTEP_CPU_SIMD_TOOM_COOK_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LOCKSTEP_CPU_SIMD_TOOM_COOK_H_
 #undef LOCKSTEP_CPU_SIMD_TOOM_COOK_H_
@@ -22,6 +23,8 @@ HWY_INLINE Vec plus(Vec sum, float c, Vec x) {
   return hn::MulAdd(hn::Set(kTag, c), x, sum);
 }
 
+constexpr bool has_infinity(int n) { return n % 2 == 0; }
+
 // Bt: N inputs to N frequencies.
 template <int N>
 struct InputTransform {
@@ -29,13 +32,8 @@ struct InputTransform {
   static constexpr int kIn = N, kOut = N, K = C::kPairs;
 
   static HWY_INLINE void apply(const Vec* d, Vec* f) {
-    Vec zero = d[2 * K], infinity = d[2 * K + 1];
-    HWY_UNROLL(4) for (int k = K - 1; k >= 0; --k) {
-      zero = plus(zero, C::z[k], d[2 * k]);
-      infinity = plus(infinity, C::z[k], d[2 * k + 1]);
-    }
-    f[0] = zero;
-    f[N - 1] = infinity;
+    f[0] = at_end(d);
+    if constexpr (has_infinity(N)) f[N - 1] = at_end(d + 1);
     HWY_UNROLL(4) for (int i = 0; i < K; ++i) {
       Vec even = d[2 * K], odd = d[2 * K - 1];
       HWY_UNROLL(4) for (int k = K - 2; k >= 0; --k) {
@@ -45,6 +43,13 @@ struct InputTransform {
       f[2 * i + 1] = plus(even, C::power[i][1], odd);
       f[2 * i + 2] = plus(even, -C::power[i][1], odd);
     }
+  }
+
+ private:
+  static HWY_INLINE Vec at_end(const Vec* d) {
+    Vec sum = d[2 * K];
+    HWY_UNROLL(4) for (int k = K - 1; k >= 0; --k) sum = plus(sum, C::z[k], d[2 * k]);
+    return sum;
   }
 };
 
@@ -56,7 +61,7 @@ struct Evaluation {
 
   static HWY_INLINE void apply(const Vec* y, Vec* f) {
     f[0] = times(kScaled ? C::scale0 : 1, y[0]);
-    f[N - 1] = y[n - 1];
+    if constexpr (has_infinity(N)) f[N - 1] = y[n - 1];
     HWY_UNROLL(4) for (int i = 0; i < K; ++i) {
       Vec even = y[0], odd = y[1];
       HWY_UNROLL(4) for (int k = 2; k < n; k += 2) even = plus(even, C::power[i][k], y[k]);
@@ -94,7 +99,7 @@ struct Interpolation {
       Vec sum = times(factor(0, j), x[0]);
       HWY_UNROLL(4) for (int i = 1; i < K; ++i) sum = plus(sum, factor(i, j), x[i]);
       if (j == 0) sum = plus(sum, kScaled ? C::scale0 : 1, f[0]);
-      if (j == n - 1) sum = hn::Add(sum, f[N - 1]);
+      if (has_infinity(N) && j == n - 1) sum = hn::Add(sum, f[N - 1]);
       y[j] = sum;
     }
   }
@@ -112,7 +117,7 @@ struct InputAdjoint {
   static HWY_INLINE void apply(const Vec* f, Vec* x) {
     const Pairs<K> pairs(f);
     x[0] = times(C::z[0], f[0]);
-    x[N - 1] = f[N - 1];
+    if constexpr (has_infinity(N)) x[N - 1] = f[N - 1];
     HWY_UNROLL(4) for (int k = 0; k < K; ++k) {
       Vec even = times(C::q[0][k], pairs.sum[0]), odd = times(C::pq[0][k], pairs.difference[0]);
       HWY_UNROLL(4) for (int i = 1; i < K; ++i) {
@@ -120,7 +125,7 @@ struct InputAdjoint {
         odd = plus(odd, C::pq[i][k], pairs.difference[i]);
       }
       x[2 * k + 2] = plus(even, C::z[k + 1], f[0]);
-      x[2 * k + 1] = plus(odd, C::z[k], f[N - 1]);
+      x[2 * k + 1] = has_infinity(N) ? plus(odd, C::z[k], f[N - 1]) : odd;
     }
   }
 };

@@ -1,6 +1,6 @@
-// Winograd's transforms (Toom-Cook at the points 0, +-p_i and infinity), generated from the table of
-// constants. The order of every rounding is the law's, "Fast convolution" in docs/arithmetic.md; what is
-// multiplied between the transforms is a tap tile or an outer product. Per-target header.
+// Winograd's transforms (Toom-Cook), generated from the table of constants. The order of every rounding is
+// the law's, "Fast convolution" in docs/arithmetic.md; what is multiplied between the transforms is a tap
+// tile or an outer product. Per-target header.
 #if defined(LOCKSTEP_CPU_SIMD_WINOGRAD_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LOCKSTEP_CPU_SIMD_WINOGRAD_H_
 #undef LOCKSTEP_CPU_SIMD_WINOGRAD_H_
@@ -74,22 +74,22 @@ class FewLanesSink {
   const hn::Mask<Tag> wanted_;
 };
 
-// Over y for every column, then over x. The two outer loops stay loops: unrolled, a tile would need 64
-// registers.
+// Over y for every column, then over x. The two outer loops stay loops: unrolled, a tile would need 36 to
+// 81 registers.
 template <class Transform, class Source, class Sink>
 HWY_INLINE void transform_tile(const Source& source, const Sink& sink) {
   constexpr int kIn = Transform::kIn, kOut = Transform::kOut;
   Vec middle[kOut][kIn];
   for (int x = 0; x < kIn; ++x) {
     Vec in[kIn], out[kOut];
-    HWY_UNROLL(8) for (int y = 0; y < kIn; ++y) in[y] = source(y, x);
+    HWY_UNROLL(9) for (int y = 0; y < kIn; ++y) in[y] = source(y, x);
     Transform::apply(in, out);
-    HWY_UNROLL(8) for (int y = 0; y < kOut; ++y) middle[y][x] = out[y];
+    HWY_UNROLL(9) for (int y = 0; y < kOut; ++y) middle[y][x] = out[y];
   }
   for (int y = 0; y < kOut; ++y) {
     Vec out[kOut];
     Transform::apply(middle[y], out);
-    HWY_UNROLL(8) for (int x = 0; x < kOut; ++x) sink(y, x, out[x]);
+    HWY_UNROLL(9) for (int x = 0; x < kOut; ++x) sink(y, x, out[x]);
   }
 }
 
@@ -246,6 +246,16 @@ HWY_NOINLINE void from_frequencies(const FromFrequenciesJob& job) {
   }
 }
 
+// Nothing for an odd tile: windows would lie in two tiles.
+template <class At, int kTile>
+constexpr FromFrequencies relu_pool_output() {
+  if constexpr (kTile % 2 == 0) {
+    return from_frequencies<At, ReluPoolOutput<kTile>::template Store>;
+  } else {
+    return nullptr;
+  }
+}
+
 template <int kTile, int kKernel>
 constexpr Winograd make_winograd() {
   constexpr int N = kTile + kKernel - 1;
@@ -257,7 +267,7 @@ constexpr Winograd make_winograd() {
           into_frequencies<Evaluation<N, kTile, false>>,
           from_frequencies<At, Output<false>::template Store>,
           from_frequencies<At, Output<true>::template Store>,
-          from_frequencies<At, ReluPoolOutput<kTile>::template Store>,
+          relu_pool_output<At, kTile>(),
           from_frequencies<InputAdjoint<N>, AddInputGradient>,
           from_frequencies<Interpolation<N, kKernel, true>, StoreWeightGradient>};
 }

@@ -83,6 +83,10 @@ LOCKSTEP_WINOGRAD_CONSTANTS(8)
 #define WINOGRAD_N 8
 #include "gpu/kernels/winograd.inc"
 #undef WINOGRAD_N
+LOCKSTEP_WINOGRAD_CONSTANTS(9)
+#define WINOGRAD_N 9
+#include "gpu/kernels/winograd.inc"
+#undef WINOGRAD_N
   // clang-format on
 };
 

@@ -51,6 +51,8 @@ std::string constants() {
 
 }  // namespace
 
-std::string winograd_constants_text() { return constants<4>() + constants<6>() + constants<8>(); }
+std::string winograd_constants_text() {
+  return constants<4>() + constants<6>() + constants<8>() + constants<9>();
+}
 
 }  // namespace lockstep::gpu

@@ -14,8 +14,9 @@ void PoolNode::resize(const Shape& input, const Shape& output) {
   pool.output = output;
 }
 
-// A plain 2x2 average whose windows tile what the convolution gives.
+// A plain 2x2 average whose windows tile what the convolution gives, and each of its tiles.
 bool PoolNode::join(ConvolutionNode& before) const {
+  if (before.convolution.algorithms.tile % 2 != 0) return false;
   const bool plain = pool.kind == Pool::Kind::average && pool.window == Extent{2, 2} &&
                      pool.stride == Extent{2, 2} && pool.padding == Extent{0, 0} &&
                      pool.input.height == 2 * pool.output.height && pool.input.width == 2 * pool.output.width;
