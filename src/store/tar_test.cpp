@@ -27,7 +27,7 @@ TEST(Tar, IsHeaderAndTextInBlocksAndTwoEmptyOnes) {
 
 TEST(Tar, TellsNothingAboutWhoMadeItAndWhen) {
   const std::string archive = tar_of(std::vector<TarFile>{{"one", "1"}});
-  for (const std::size_t offset : {108, 116})
+  for (const std::size_t offset : {108U, 116U})
     EXPECT_EQ(field(archive, offset, 8), std::string("0000000\0", 8));
   EXPECT_EQ(field(archive, 136, 12), std::string("00000000000\0", 12));
   EXPECT_EQ(field(archive, 265, 64), std::string(64, '\0')) << "names of user and group";
