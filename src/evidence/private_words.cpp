@@ -36,7 +36,9 @@ bool begins_path(std::string_view text, std::size_t at) {
   if (text[at] != '/' || at + 1 == text.size()) return false;
   const char next = text[at + 1];
   if (!in_a_word(next) && next != '.' && next != '-' && next != '[') return false;
-  return at == 0 || !(in_a_word(text[at - 1]) || text[at - 1] == '/' || text[at - 1] == ']');
+  if (at == 0) return true;
+  const char before = text[at - 1];
+  return !in_a_word(before) && before != '/' && before != ']';
 }
 
 std::string without_paths(const std::string& text) {
