@@ -29,34 +29,6 @@ struct ActionOf {
   }
 };
 
-struct WorkKindOf {
-  WorkKind operator()(const program::Forward&) const { return WorkKind::products; }
-  WorkKind operator()(const program::InputGradient&) const { return WorkKind::products; }
-  WorkKind operator()(const program::WeightGradient&) const { return WorkKind::products; }
-  WorkKind operator()(const program::UnpoolWeightGradient&) const { return WorkKind::products; }
-  WorkKind operator()(const program::ReluForward&) const { return WorkKind::layers; }
-  WorkKind operator()(const program::ReluBackward&) const { return WorkKind::layers; }
-  WorkKind operator()(const program::PoolForward&) const { return WorkKind::layers; }
-  WorkKind operator()(const program::PoolBackward&) const { return WorkKind::layers; }
-  WorkKind operator()(const program::Unpool&) const { return WorkKind::layers; }
-  WorkKind operator()(const program::Add&) const { return WorkKind::layers; }
-  WorkKind operator()(const program::Dropout&) const { return WorkKind::layers; }
-  WorkKind operator()(const program::NormStatistics&) const { return WorkKind::layers; }
-  WorkKind operator()(const program::NormCoefficients&) const { return WorkKind::layers; }
-  WorkKind operator()(const program::RunningCoefficients&) const { return WorkKind::layers; }
-  WorkKind operator()(const program::NormForward&) const { return WorkKind::layers; }
-  WorkKind operator()(const program::NormSums&) const { return WorkKind::layers; }
-  WorkKind operator()(const program::NormFactors&) const { return WorkKind::layers; }
-  WorkKind operator()(const program::NormInputGradient&) const { return WorkKind::layers; }
-  WorkKind operator()(const program::NormRunning&) const { return WorkKind::layers; }
-  WorkKind operator()(const program::Load&) const { return WorkKind::rest; }
-  WorkKind operator()(const program::Prepare&) const { return WorkKind::rest; }
-  WorkKind operator()(const program::Loss&) const { return WorkKind::rest; }
-  WorkKind operator()(const program::Check&) const { return WorkKind::rest; }
-  WorkKind operator()(const program::Update&) const { return WorkKind::rest; }
-  WorkKind operator()(const program::Look&) const { return WorkKind::rest; }
-};
-
 }  // namespace
 
 double flops_per_example(const program::Instruction& instruction) {
@@ -80,7 +52,7 @@ std::string kernel_name(const program::Instruction& instruction) {
 }
 
 WorkKind work_kind(const program::Instruction& instruction) {
-  return std::visit(WorkKindOf{}, instruction.operation);
+  return program::traits_of(instruction.operation).work;
 }
 
 std::string algorithm_name(const program::Convolution& c) {

@@ -17,11 +17,7 @@ double flops_per_example(const program::Program& program);
 std::string kernel_name(const program::Instruction& instruction);
 
 // What an instruction is done for.
-enum class WorkKind {
-  products,  // convolution and linear layers, with what is joined to them
-  layers,    // all other layers: norm, relu, sums, pools, dropout
-  rest,      // what a step needs beside its layers: load, prepare, loss, check, update
-};
+using WorkKind = program::WorkKind;
 WorkKind work_kind(const program::Instruction& instruction);
 
 // "4x4 tiles" of a fast convolution, else "direct".

@@ -1,5 +1,7 @@
 // The sizes an instruction works on, after trimming: what a kernel needs to know and nothing of the model.
 #pragma once
+#include <string>
+
 #include "arithmetic/algorithm.h"
 #include "model/shape.h"
 
@@ -55,6 +57,10 @@ enum class Epilogue {
   relu,
   relu_average_pool,  // 2x2 windows, stride 2; keeps a mask of what relu blocked
 };
+
+// The sizes in words, as a printed program shows them.
+std::string to_string(const Convolution& convolution);
+std::string to_string(const Pool& pool);
 
 // Multiply-adds of one example that reach the loss: taps inside the image, over all outputs.
 double multiply_adds(const Convolution& convolution);

@@ -58,11 +58,15 @@ std::vector<Life> lives_of(const Program& program, const Nest& nest) {
 }
 
 bool may_overwrite(const Instruction& instruction, std::size_t input) {
-  const Operation& operation = instruction.operation;
-  if (std::holds_alternative<Add>(operation) || std::holds_alternative<Dropout>(operation)) return true;
-  return input == 0 &&
-         (std::holds_alternative<ReluBackward>(operation) || std::holds_alternative<NormForward>(operation) ||
-          std::holds_alternative<NormInputGradient>(operation));
+  switch (traits_of(instruction.operation).in_place) {
+    case InPlace::never:
+      return false;
+    case InPlace::first_input:
+      return input == 0;
+    case InPlace::any_input:
+      return true;
+  }
+  return false;
 }
 
 }  // namespace lockstep::program

@@ -28,8 +28,7 @@ inline constexpr Life kAlways{-1, std::numeric_limits<int>::max()};
 // the segment if it is used after them.
 std::vector<Life> lives_of(const Program& program, const Nest& nest);
 
-// May the instruction write its output over this input? Its kernels read an element for the last time before
-// they write it.
+// May the instruction write its output over this input? See InPlace.
 bool may_overwrite(const Instruction& instruction, std::size_t input);
 
 }  // namespace lockstep::program

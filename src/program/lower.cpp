@@ -1,60 +1,47 @@
 #include <map>
+#include <optional>
 #include <string_view>
+#include <type_traits>
 
-#include "arithmetic/pack.h"
 #include "base/error.h"
 #include "program/node.h"
 
 namespace lockstep::program {
 namespace {
 
-// Turns the kind of a layer into the kind of a node; `parameter` is the index of its first parameter.
-struct Lowering {
-  const std::string& name;
-  Shape input, output;
-  arithmetic::ConvolutionRule rule;
-  int parameter;
+// The node that the layer becomes: of the kind that has a function of() for it. Kinds: those left to ask.
+template <class Kind, class... Kinds>
+NodeKind node_of(const auto& layer, const LayerPlace& place) {
+  if constexpr (requires { Kind::of(layer, place); }) {
+    return Kind::of(layer, place);
+  } else {
+    static_assert(sizeof...(Kinds) > 0, "no kind of node is made of this kind of layer");
+    return node_of<Kinds...>(layer, place);
+  }
+}
 
-  NodeKind operator()(const model::Conv2d& conv) const {
-    const arithmetic::ConvolutionShape whole{input.channels,     output.channels,    input.height,
-                                             input.width,        conv.kernel.height, conv.kernel.width,
-                                             conv.stride.height, conv.stride.width,  conv.padding.height,
-                                             conv.padding.width, conv.groups};
-    return ConvolutionNode{.convolution = {input, output, conv.kernel, conv.stride, conv.padding, conv.groups,
-                                           arithmetic::algorithms_for(whole, rule)},
-                           .weight = parameter,
-                           .bias = bias_of(conv)};
-  }
-  NodeKind operator()(const model::Linear& linear) const {
-    return ConvolutionNode{
-        .convolution = {.input = input, .output = output}, .weight = parameter, .bias = bias_of(linear)};
-  }
-  NodeKind operator()(const model::Relu&) const { return ReluNode{}; }
-  NodeKind operator()(const model::AvgPool& pool) const {
-    return PoolNode{{Pool::Kind::average, input, output, pool.window, pool.stride, pool.padding}};
-  }
-  NodeKind operator()(const model::MaxPool& pool) const {
-    return PoolNode{{Pool::Kind::maximum, input, output, pool.window, pool.stride, pool.padding}};
-  }
-  NodeKind operator()(const model::GlobalAvgPool&) const { return (*this)(model::GlobalAvgPool::on(input)); }
-  NodeKind operator()(const model::Flatten&) const { return FlattenNode{}; }
-  NodeKind operator()(const model::Add&) const { return AddNode{}; }
-  NodeKind operator()(const model::BatchNorm& norm) const {
-    return BatchNormNode{input, parameter, norm.ghost / arithmetic::kPack, static_cast<float>(norm.eps),
-                         static_cast<float>(norm.momentum)};
-  }
-  NodeKind operator()(const model::Dropout& dropout) const { return DropoutNode(name, dropout.p, output); }
+template <class... Kinds>
+NodeKind node_of_any(std::type_identity<std::variant<Kinds...>>, const auto& layer, const LayerPlace& place) {
+  return node_of<Kinds...>(layer, place);
+}
 
-  int bias_of(const auto& layer) const { return layer.bias ? parameter + 1 : -1; }
-};
+// Of a node that draws random numbers.
+std::optional<std::uint32_t> random_stream(const Node& node) {
+  return std::visit(
+      [](const auto& kind) -> std::optional<std::uint32_t> {
+        if constexpr (requires { kind.random_stream(); }) return kind.random_stream();
+        return std::nullopt;
+      },
+      node.kind);
+}
 
 // Two streams are equal once in four billion pairs of names.
 void check_streams(const std::vector<Node>& nodes) {
   std::map<std::uint32_t, std::string_view> layers;
   for (const Node& node : nodes) {
-    const auto* const drops = std::get_if<DropoutNode>(&node.kind);
-    if (drops == nullptr) continue;
-    const auto [other, is_new] = layers.emplace(drops->dropout.stream, node.name);
+    const std::optional<std::uint32_t> stream = random_stream(node);
+    if (!stream) continue;
+    const auto [other, is_new] = layers.emplace(*stream, node.name);
     if (!is_new) {
       throw Error(
           Fault::usage,
@@ -79,10 +66,13 @@ std::vector<Node> lower(const model::Model& model) {
   nodes.reserve(model.layers.size());
   for (std::size_t i = 0; i < model.layers.size(); ++i) {
     const Shape& input = shapes[static_cast<std::size_t>(inputs[i].front())];
-    const Lowering lowering{model.layers[i].name, input, shapes[i + 1], model.convolution,
-                            first_parameter[i]};
-    nodes.push_back({model.layers[i].name, std::visit(lowering, model.layers[i].kind), input, shapes[i + 1],
-                     inputs[i], static_cast<int>(i) + 1});
+    const model::Layer& layer = model.layers[i];
+    const LayerPlace place{layer.name, input, shapes[i + 1], model.convolution, first_parameter[i]};
+    const auto lowered = [&](const auto& kind) {
+      return node_of_any(std::type_identity<NodeKind>{}, kind, place);
+    };
+    nodes.push_back({layer.name, std::visit(lowered, layer.kind), input, shapes[i + 1], inputs[i],
+                     static_cast<int>(i) + 1});
   }
   check_streams(nodes);
   return nodes;

@@ -1,23 +1,14 @@
 // Between the model and the program: one node per layer, in model order. The passes lower -> trim -> fuse
-// turn nodes into nodes; compile turns them into instructions. Each kind of node has a file in layers/.
+// turn nodes into nodes; compile turns them into instructions. Each kind of node has a file in layers/
+// (kinds.h).
 #pragma once
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "model/model.h"
-#include "program/layers/add.h"
-#include "program/layers/batch_norm.h"
-#include "program/layers/convolution.h"
-#include "program/layers/dropout.h"
-#include "program/layers/flatten.h"
-#include "program/layers/pool.h"
-#include "program/layers/relu.h"
+#include "program/kinds.h"
 
 namespace lockstep::program {
-
-using NodeKind =
-    std::variant<ConvolutionNode, ReluNode, PoolNode, FlattenNode, AddNode, BatchNormNode, DropoutNode>;
 
 // Values are numbered: value 0 is the program's input, value i + 1 is what node i gives.
 struct Node {

@@ -11,97 +11,20 @@ namespace {
 
 using enum Role;
 
-// What each operation reads and writes. Optional buffers stand last and are marked by the smaller count.
-struct Signature {
-  std::string_view name;
-  std::vector<Role> inputs, outputs;
-  std::size_t fewest_inputs, fewest_outputs;
-};
-
+// What an operation reads and writes.
 struct SignatureOf {
-  Signature operator()(const Load&) const { return {"load", {}, {activation, labels}, 0, 2}; }
-  Signature operator()(const Prepare&) const { return {"prepare", {parameter}, {prepared}, 1, 1}; }
-  Signature operator()(const Forward&) const {
-    return {"forward", {activation, prepared, parameter}, {activation, mask}, 2, 1};
-  }
-  Signature operator()(const ReluForward&) const { return {"relu", {activation}, {activation}, 1, 1}; }
-  Signature operator()(const ReluBackward&) const {
-    return {"relu backward", {activation, activation}, {activation}, 2, 1};
-  }
-  Signature operator()(const PoolForward&) const { return {"pool", {activation}, {activation}, 1, 1}; }
-  Signature operator()(const PoolBackward&) const {
-    return {"pool backward", {activation, activation}, {activation}, 1, 1};
-  }
-  Signature operator()(const Unpool&) const { return {"unpool", {activation, mask}, {activation}, 2, 1}; }
-  Signature operator()(const Add&) const { return {"add", {activation, activation}, {activation}, 2, 1}; }
-  Signature operator()(const Dropout&) const { return {"dropout", {activation}, {activation}, 1, 1}; }
-  Signature operator()(const Loss&) const {
-    return {"loss", {activation, labels}, {activation, partial, counts, activation}, 2, 3};
-  }
-  Signature operator()(const InputGradient&) const {
-    return {"input gradient", {activation, prepared}, {activation}, 2, 1};
-  }
-  Signature operator()(const WeightGradient&) const {
-    return {"weight gradient", {activation, activation}, {partial, partial}, 2, 1};
-  }
-  Signature operator()(const UnpoolWeightGradient&) const {
-    return {"unpool + weight gradient", {activation, activation, mask}, {partial, partial}, 3, 1};
-  }
-  Signature operator()(const NormStatistics&) const {
-    return {"norm statistics", {activation}, {statistics}, 1, 1};
-  }
-  Signature operator()(const NormCoefficients&) const {
-    return {"norm coefficients", {statistics, parameter, parameter}, {statistics}, 3, 1};
-  }
-  Signature operator()(const RunningCoefficients&) const {
-    return {"running coefficients", {parameter, parameter, parameter, parameter}, {statistics}, 4, 1};
-  }
-  Signature operator()(const NormForward&) const {
-    return {"norm", {activation, statistics}, {activation}, 2, 1};
-  }
-  Signature operator()(const NormSums& sums) const {
-    const std::size_t inputs = sums.relu ? 4 : 3;
-    return {"norm sums",
-            {activation, activation, statistics, activation},
-            {statistics, partial, partial},
-            inputs,
-            3};
-  }
-  Signature operator()(const NormFactors&) const {
-    return {"norm factors", {statistics, statistics, statistics}, {statistics}, 3, 1};
-  }
-  Signature operator()(const NormInputGradient& gradient) const {
-    const std::size_t inputs = gradient.relu ? 5 : 4;
-    return {"norm input gradient",
-            {activation, activation, statistics, statistics, activation},
-            {activation},
-            inputs,
-            1};
-  }
-  Signature operator()(const NormRunning&) const {
-    return {"running statistics", {counts, statistics, parameter, parameter}, {parameter, parameter}, 4, 2};
-  }
-  Signature operator()(const Check& check) const {
-    return {"check", std::vector(check.parts.size(), gradient), {counts}, check.parts.size(), 1};
-  }
-  Signature operator()(const Update& update) const {
-    const std::size_t states = arithmetic::update_rule(update.rule).states.size();
-    std::vector<Role> inputs{counts, parameter, gradient}, outputs{parameter};
-    inputs.resize(3 + states, state);
-    outputs.resize(1 + states, state);
-    return {"update", std::move(inputs), std::move(outputs), 3 + states, 1 + states};
-  }
-  Signature operator()(const Look&) const {
-    std::vector<Role> inputs(1 + parameters, parameter);
-    inputs[0] = counts;
-    return {"look", std::move(inputs), {counts}, 1 + parameters, 1};
-  }
+  const Program& program;
 
-  std::size_t parameters = 0;  // of the program
+  Signature operator()(const Look&) const { return Look::signature(program.parameters.size()); }
+  template <class Other>
+  Signature operator()(const Other& operation) const {
+    return operation.signature();
+  }
 };
 
 void check_roles(const Program& program, std::string_view name, std::span<const BufferId> ids,
-                 std::span<const Role> roles, std::size_t fewest) {
+                 std::span<const Role> roles, std::size_t optional) {
+  const std::size_t fewest = roles.size() - optional;
   check(ids.size() >= fewest && ids.size() <= roles.size(), "{} has {} buffers, expected {} to {}", name,
         ids.size(), fewest, roles.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
@@ -144,8 +67,9 @@ void check_regions(const Program& program, const Join& join) {
 
 }  // namespace
 
-std::string_view operation_name(const Operation& operation) {
-  return std::visit(SignatureOf{}, operation).name;
+const InstructionTraits& traits_of(const Operation& operation) {
+  return std::visit([]<class Kind>(const Kind&) -> const InstructionTraits& { return Kind::kTraits; },
+                    operation);
 }
 
 Segment& packs_of(Program& program) {
@@ -182,12 +106,13 @@ std::size_t region_bytes(const Program& program, const Region& region) {
 void check_program(const Program& program) {
   for (const Segment& segment : program.segments) {
     for (const Instruction& instruction : segment.instructions) {
-      const Signature s = std::visit(SignatureOf{program.parameters.size()}, instruction.operation);
+      const Signature s = std::visit(SignatureOf{program}, instruction.operation);
+      const std::string_view name = operation_name(instruction.operation);
       if (const auto* const update = std::get_if<Update>(&instruction.operation))
         check(update->rule == program.rule, "update of {} by rule {}, the program's is {}", instruction.layer,
               arithmetic::update_rule(update->rule).name, arithmetic::update_rule(program.rule).name);
-      check_roles(program, s.name, instruction.inputs, s.inputs, s.fewest_inputs);
-      check_roles(program, s.name, instruction.outputs, s.outputs, s.fewest_outputs);
+      check_roles(program, name, instruction.inputs, s.inputs, s.optional_inputs);
+      check_roles(program, name, instruction.outputs, s.outputs, s.optional_outputs);
     }
   }
   for (const ExchangeInstruction& instruction : program.exchange)

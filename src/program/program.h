@@ -21,159 +21,18 @@
 #include "arithmetic/tree.h"
 #include "arithmetic/update_rule.h"
 #include "model/state.h"
-#include "program/geometry.h"
+#include "program/kinds.h"
 #include "program/region.h"
 
 namespace lockstep::program {
 
 using EventId = int;
 
-enum class Role {
-  activation,  // floats of a pack, [channel][y][x][lane]
-  mask,        // one bit a float of a pack: relu blocked it
-  labels,      // of a pack
-  parameter,   // in canonical order, as a file has it
-  prepared,    // a parameter as the device's kernels want it; its size is the device's business
-  partial,     // sums over packs, still in the pack tree
-  gradient,    // a finished mean
-  state,       // what the update rule keeps for a parameter, or for the part of it that the device owns
-  inbox,       // floats that other ranks send
-  statistics,  // floats of a step that all packs may read, [pack or group of packs][number][channel]
-  counts,      // 64-bit integers, which lie in the host's memory: examples by class, verdicts, hashes
-};
-
 struct Buffer {
   std::string name;
   Role role;
   std::size_t elements;  // of an example for activation and mask; of the whole otherwise
 };
-
-// In brackets: inputs -> outputs.
-struct Load {  // [] -> [activation, labels]; the examples are an input of the step
-  Shape shape;
-};
-struct Prepare {  // [parameter] -> [prepared]
-  enum class Use {
-    forward,
-    input_gradient,
-    frequencies,  // of fast convolution, for both
-  };
-  Convolution convolution;
-  Use use = Use::forward;
-};
-struct Forward {  // [x, prepared] or, with a bias, [x, prepared, bias] -> [y] or, pooled, [y, mask]
-  Convolution convolution;
-  Epilogue epilogue = Epilogue::none;
-};
-struct ReluForward {};   // [x] -> [y]
-struct ReluBackward {};  // [dy, y] -> [dx]
-struct PoolForward {     // [x] -> [y]
-  Pool pool;
-};
-struct PoolBackward {  // [dy] or, for a maximum, [dy, x] -> [dx]
-  Pool pool;
-};
-struct Unpool {  // [dy, mask] -> [dx]: back through an average pool and the relu before it
-  Pool pool;
-};
-struct Add {};  // [a, b] -> [a + b], perhaps in place: a residual sum, or gradients that meet at a value
-// [x] -> [y] or, going back, [dy] -> [dx], perhaps in place. Both draw the same words.
-struct Dropout {
-  std::uint32_t stream = 0;
-  std::uint32_t threshold = 0;  // a word's upper 24 bits, as a number, keep the element from here on
-  float scale = 1;              // of what is kept
-  Shape whole = {}, kept = {};  // of the untrimmed layer, whose elements are counted, and of the buffers
-};
-struct Loss {  // [z, labels] -> [losses, sum, counts, dz]; evaluation goes without dz
-  int classes = 0;
-};
-struct InputGradient {  // [dy, prepared] -> [dx]
-  Convolution convolution;
-};
-struct WeightGradient {  // [x, dy] -> [weight partial] or, with a bias, [weight partial, bias partial]
-  Convolution convolution;
-};
-struct UnpoolWeightGradient {  // [x, dy, mask] -> the same: dy is never written out
-  Convolution convolution;
-  Pool pool;
-};
-// Elements [first, first + count) of a tensor.
-struct Part {
-  std::size_t first = 0, count = 0;
-  bool operator==(const Part&) const = default;
-};
-struct Check {  // [gradient..] -> [verdict]: 1 if these parts of the gradients are finite, else 0
-  std::vector<Part> parts = {};
-};
-struct Update {  // [verdict, parameter, gradient, the rule's states..] -> [parameter, the states..]; nothing
-                 // if the verdict is 0
-  arithmetic::UpdateKind rule = arithmetic::UpdateKind::sgd;
-  Part part = {};       // of the parameter and its gradient; the states start at Sum::states_first
-  bool decays = false;  // weight decay applies to the parameter
-};
-// Which packs share the statistics of a batch norm: so many consecutive ones of the minibatch; 0: all.
-struct PackGroups {
-  int packs = 0;
-  int of(int pack) const { return packs == 0 ? 0 : pack / packs; }
-  int count(int all) const { return packs == 0 ? 1 : (all + packs - 1) / packs; }
-  bool operator==(const PackGroups&) const = default;
-};
-// Batch norm (docs/arithmetic.md). For each channel, statistics hold of every pack and of every group
-//   triples       number of values, their mean, the sum of their squared deviations from it
-//   sums          of dy (dbeta), of dy * h (dgamma)
-// and of every group what the packs of the group are computed with
-//   coefficients  mean, r, scale, shift
-//   factors       a, b, e
-// each number for all channels before the next one: [pack or group][number][channel].
-struct NormStatistics {  // over packs: [x] -> [triples by pack]
-  Shape shape;
-};
-struct NormCoefficients {  // over elements: [triples by group, gamma, beta] -> [coefficients]
-  int channels = 0;
-  float eps = 0;
-  int first = 0, last = 1;  // groups
-};
-struct RunningCoefficients {  // over elements: [running mean, running var, gamma, beta] -> [coefficients],
-                              // one group
-  int channels = 0;
-  float eps = 0;
-};
-struct NormForward {  // over packs: [x, coefficients] -> [y]
-  Shape shape;
-  PackGroups groups;
-  bool relu = false;  // y is behind a relu
-};
-// Over packs: [dy, x, coefficients, and y if relu] -> [sums by pack, gamma partial, beta partial].
-// With relu, dy counts where y > 0, else +0.
-struct NormSums {
-  Shape shape;
-  PackGroups groups;
-  bool relu = false;
-};
-struct NormFactors {  // over elements: [triples by group, coefficients, sums by group] -> [factors]
-  int channels = 0;
-  int first = 0, last = 1;  // groups
-};
-struct NormInputGradient {  // over packs: [dy, x, coefficients, factors, and y if relu] -> [dx], perhaps over
-                            // dy
-  Shape shape;
-  PackGroups groups;
-  bool relu = false;
-};
-// Over elements: [verdict, triples by group, running mean, running var] -> [running mean, running var];
-// nothing if the verdict is 0. Takes all groups, in order.
-struct NormRunning {
-  int channels = 0;
-  float momentum = 0;
-  int groups = 1;
-};
-struct Look {};  // [verdict, parameter..] -> [counts]: hashes of the parameters; see run/replicas.h
-
-using Operation =
-    std::variant<Load, Prepare, Forward, ReluForward, ReluBackward, PoolForward, PoolBackward, Unpool, Add,
-                 Dropout, Loss, InputGradient, WeightGradient, UnpoolWeightGradient, NormStatistics,
-                 NormCoefficients, RunningCoefficients, NormForward, NormSums, NormFactors, NormInputGradient,
-                 NormRunning, Check, Update, Look>;
 
 struct Instruction {
   Operation operation;
@@ -184,11 +43,7 @@ struct Instruction {
 
 // All of a segment is done before the next one starts.
 struct Segment {
-  enum class Over {
-    packs,     // every instruction for each pack of the range
-    elements,  // every instruction once, its elements divided among the threads
-    host,      // every instruction once, by the thread that drives the device
-  };
+  using Over = program::Over;
   std::string name;
   Over over = Over::packs;
   std::vector<Instruction> instructions;
@@ -303,7 +158,8 @@ struct Program {
   std::vector<BufferId> received_looks;  // of the first rank, by rank: the counts of each
 };
 
-std::string_view operation_name(const Operation& operation);
+const InstructionTraits& traits_of(const Operation& operation);
+inline std::string_view operation_name(const Operation& operation) { return traits_of(operation).name; }
 
 // The first segment over packs; others run over the same packs. Requires: there is one.
 const Segment& packs_of(const Program& program);

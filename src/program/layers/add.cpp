@@ -4,6 +4,8 @@
 
 namespace lockstep::program {
 
+Signature Add::signature() { return {{Role::activation, Role::activation}, {Role::activation}}; }
+
 void AddNode::forward(Builder& builder, const Node& node) {
   const BufferId y = builder.add_output(node);
   builder.emit({Add{}, node.name, {builder.input(node, 0), builder.input(node, 1)}, {y}});

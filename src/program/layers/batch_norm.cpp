@@ -1,5 +1,9 @@
 #include "program/layers/batch_norm.h"
 
+#include <fmt/format.h>
+
+#include "arithmetic/pack.h"
+#include "model/layer.h"
 #include "program/builder.h"
 
 namespace lockstep::program {
@@ -11,7 +15,64 @@ std::size_t row(const Shape& shape, int numbers) {
   return static_cast<std::size_t>(shape.channels) * static_cast<std::size_t>(numbers);
 }
 
+std::string text_of(int first_group, int last_group) {
+  return fmt::format("groups {} to {}", first_group, last_group);
+}
+
+template <class Norm>
+std::string text_of(const Norm& norm) {
+  std::string text = to_string(norm.shape);
+  if (norm.groups.packs > 0) text += fmt::format(", groups of {} packs", norm.groups.packs);
+  return text + (norm.relu ? ", relu" : "");
+}
+
 }  // namespace
+
+Signature NormStatistics::signature() { return {{Role::activation}, {Role::statistics}}; }
+std::string NormStatistics::sizes() const { return to_string(shape); }
+
+Signature NormCoefficients::signature() {
+  return {{Role::statistics, Role::parameter, Role::parameter}, {Role::statistics}};
+}
+std::string NormCoefficients::sizes() const { return text_of(first, last); }
+
+Signature RunningCoefficients::signature() {
+  return {{Role::parameter, Role::parameter, Role::parameter, Role::parameter}, {Role::statistics}};
+}
+
+Signature NormForward::signature() { return {{Role::activation, Role::statistics}, {Role::activation}}; }
+std::string NormForward::sizes() const { return text_of(*this); }
+
+Signature NormSums::signature() const {
+  return {.inputs = {Role::activation, Role::activation, Role::statistics, Role::activation},
+          .outputs = {Role::statistics, Role::partial, Role::partial},
+          .optional_inputs = relu ? 0u : 1u};
+}
+std::string NormSums::sizes() const { return text_of(*this); }
+
+Signature NormFactors::signature() {
+  return {{Role::statistics, Role::statistics, Role::statistics}, {Role::statistics}};
+}
+std::string NormFactors::sizes() const { return text_of(first, last); }
+
+Signature NormInputGradient::signature() const {
+  return {
+      .inputs = {Role::activation, Role::activation, Role::statistics, Role::statistics, Role::activation},
+      .outputs = {Role::activation},
+      .optional_inputs = relu ? 0u : 1u};
+}
+std::string NormInputGradient::sizes() const { return text_of(*this); }
+
+Signature NormRunning::signature() {
+  return {{Role::counts, Role::statistics, Role::parameter, Role::parameter},
+          {Role::parameter, Role::parameter}};
+}
+std::string NormRunning::sizes() const { return text_of(0, groups); }
+
+BatchNormNode BatchNormNode::of(const model::BatchNorm& layer, const LayerPlace& place) {
+  return {place.input, place.parameter, layer.ghost / arithmetic::kPack, static_cast<float>(layer.eps),
+          static_cast<float>(layer.momentum)};
+}
 
 void BatchNormNode::forward(Builder& builder, const Node& node) const {
   const BufferId x = builder.input(node), gamma = builder.parameter(first_parameter),

@@ -2,6 +2,9 @@
 
 #include <array>
 
+#include <fmt/format.h>
+
+#include "model/layer.h"
 #include "program/builder.h"
 #include "program/reach.h"
 
@@ -46,6 +49,59 @@ BufferId before_epilogue(Builder& builder, const Node& node, const ConvolutionNo
 }
 
 }  // namespace
+
+Signature Prepare::signature() { return {{Role::parameter}, {Role::prepared}}; }
+
+std::string Prepare::sizes() const {
+  switch (use) {
+    case Use::forward:
+      return "for forward";
+    case Use::input_gradient:
+      return "for input gradient";
+    case Use::frequencies:
+      return fmt::format("as frequencies of {0}x{0} tiles", convolution.algorithms.tile);
+  }
+  return {};
+}
+
+Signature Forward::signature() {
+  return {.inputs = {Role::activation, Role::prepared, Role::parameter},
+          .outputs = {Role::activation, Role::mask},
+          .optional_inputs = 1,
+          .optional_outputs = 1};
+}
+
+Signature InputGradient::signature() { return {{Role::activation, Role::prepared}, {Role::activation}}; }
+
+Signature WeightGradient::signature() {
+  return {.inputs = {Role::activation, Role::activation},
+          .outputs = {Role::partial, Role::partial},
+          .optional_outputs = 1};
+}
+
+Signature UnpoolWeightGradient::signature() {
+  return {.inputs = {Role::activation, Role::activation, Role::mask},
+          .outputs = {Role::partial, Role::partial},
+          .optional_outputs = 1};
+}
+
+ConvolutionNode ConvolutionNode::of(const model::Conv2d& layer, const LayerPlace& place) {
+  const Shape &input = place.input, &output = place.output;
+  const arithmetic::ConvolutionShape whole{input.channels,      output.channels,     input.height,
+                                           input.width,         layer.kernel.height, layer.kernel.width,
+                                           layer.stride.height, layer.stride.width,  layer.padding.height,
+                                           layer.padding.width, layer.groups};
+  return {.convolution = {input, output, layer.kernel, layer.stride, layer.padding, layer.groups,
+                          arithmetic::algorithms_for(whole, place.rule)},
+          .weight = place.parameter,
+          .bias = layer.bias ? place.parameter + 1 : -1};
+}
+
+ConvolutionNode ConvolutionNode::of(const model::Linear& layer, const LayerPlace& place) {
+  return {.convolution = {.input = place.input, .output = place.output},
+          .weight = place.parameter,
+          .bias = layer.bias ? place.parameter + 1 : -1};
+}
 
 Shape ConvolutionNode::needed_input(const Shape& output, const Shape& whole) const {
   const Convolution& c = convolution;

@@ -4,9 +4,12 @@
 #include <string>
 
 #include "base/random.h"
+#include "model/layers/dropout.h"
 #include "program/builder.h"
 
 namespace lockstep::program {
+
+Signature Dropout::signature() { return {{Role::activation}, {Role::activation}}; }
 
 DropoutNode::DropoutNode(std::string_view layer, double p, const Shape& whole)
     : dropout{.stream = stream_id("dropout:" + std::string(layer)),
@@ -14,6 +17,10 @@ DropoutNode::DropoutNode(std::string_view layer, double p, const Shape& whole)
               .scale = static_cast<float>(1 / (1 - p)),
               .whole = whole,
               .kept = whole} {}
+
+DropoutNode DropoutNode::of(const model::Dropout& layer, const LayerPlace& place) {
+  return {place.name, layer.p, place.output};
+}
 
 void DropoutNode::forward(Builder& builder, const Node& node) const {
   if (builder.program().purpose == Purpose::evaluation) {

@@ -1,6 +1,11 @@
 // Flatten takes no instruction: [C][H][W] and [C*H*W] are the same numbers in the same order.
 #pragma once
 #include "program/geometry.h"
+#include "program/layer_place.h"
+
+namespace lockstep::model {
+struct Flatten;
+}  // namespace lockstep::model
 
 namespace lockstep::program {
 
@@ -12,6 +17,7 @@ struct Node;
 struct FlattenNode {
   static constexpr bool kTrained = false, kElementwise = false, kJoined = false;
 
+  static FlattenNode of(const model::Flatten&, const LayerPlace&) { return {}; }
   static Shape needed_input(const Shape&, const Shape& whole) { return whole; }
   static void resize(const Shape&, const Shape&) {}
   static bool join(ConvolutionNode&) { return false; }

@@ -1,9 +1,31 @@
 #include "program/layers/pool.h"
 
+#include "model/layer.h"
 #include "program/builder.h"
 #include "program/reach.h"
 
 namespace lockstep::program {
+
+Signature PoolForward::signature() { return {{Role::activation}, {Role::activation}}; }
+
+Signature PoolBackward::signature() {
+  return {
+      .inputs = {Role::activation, Role::activation}, .outputs = {Role::activation}, .optional_inputs = 1};
+}
+
+Signature Unpool::signature() { return {{Role::activation, Role::mask}, {Role::activation}}; }
+
+PoolNode PoolNode::of(const model::AvgPool& layer, const LayerPlace& place) {
+  return {{Pool::Kind::average, place.input, place.output, layer.window, layer.stride, layer.padding}};
+}
+
+PoolNode PoolNode::of(const model::MaxPool& layer, const LayerPlace& place) {
+  return {{Pool::Kind::maximum, place.input, place.output, layer.window, layer.stride, layer.padding}};
+}
+
+PoolNode PoolNode::of(const model::GlobalAvgPool&, const LayerPlace& place) {
+  return of(model::GlobalAvgPool::on(place.input), place);
+}
 
 Shape PoolNode::needed_input(const Shape& output, const Shape& whole) const {
   return reach(output, whole, {pool.window, pool.stride, pool.padding});

@@ -4,6 +4,10 @@
 
 namespace lockstep::program {
 
+Signature ReluForward::signature() { return {{Role::activation}, {Role::activation}}; }
+
+Signature ReluBackward::signature() { return {{Role::activation, Role::activation}, {Role::activation}}; }
+
 bool ReluNode::join(ConvolutionNode& before) {
   if (before.epilogue != Epilogue::none) return false;
   before.epilogue = Epilogue::relu;
