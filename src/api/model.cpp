@@ -1,90 +1,45 @@
 #include <map>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <lockstep/model.h>
 
 #include "api/convert.h"
 #include "api/initial_values.h"
+#include "api/same_members.h"
 #include "model/zoo.h"
 
 namespace lockstep {
 inline namespace api {
 namespace {
 
-model::Extent extent_inside(Extent extent) { return {extent.height, extent.width}; }
-Extent extent_outside(model::Extent extent) { return {extent.height, extent.width}; }
-
-struct NamedKind {
-  const char* name;
-  model::LayerKind kind;
+// Between members of the public layers and members of the rooms' layers. Numbers are what they are.
+struct ConvertMember {
+  model::Extent operator()(const Extent& extent) const { return {extent.height, extent.width}; }
+  Extent operator()(const model::Extent& extent) const { return {extent.height, extent.width}; }
+  auto operator()(const std::optional<InitialValues>& values) const { return to_inside(values); }
+  auto operator()(const std::optional<model::InitialValues>& values) const { return to_public(values); }
+  template <class Number>
+    requires std::is_arithmetic_v<Number>
+  Number operator()(const Number& number) const {
+    return number;
+  }
 };
 
-struct ToInside {
-  NamedKind operator()(const Conv2d& l) const {
-    return {"conv", model::Conv2d{l.out_channels, extent_inside(l.kernel), extent_inside(l.stride),
-                                  extent_inside(l.padding), l.groups, l.bias, to_inside(l.initial_weight),
-                                  to_inside(l.initial_bias)}};
+// Both lists of kinds are in the same order: the i-th kind of one is the i-th of the other.
+template <class To, std::size_t kKind = 0, class From>
+To same_kind(const From& from) {
+  static_assert(std::variant_size_v<To> == std::variant_size_v<From>, "both have the same kinds of layers");
+  if constexpr (kKind + 1 < std::variant_size_v<From>) {
+    if (from.index() != kKind) return same_kind<To, kKind + 1>(from);
   }
-  NamedKind operator()(const Linear& l) const {
-    return {"linear",
-            model::Linear{l.out_units, l.bias, to_inside(l.initial_weight), to_inside(l.initial_bias)}};
-  }
-  NamedKind operator()(const Relu&) const { return {"relu", model::Relu{}}; }
-  NamedKind operator()(const AvgPool& l) const {
-    return {"pool",
-            model::AvgPool{extent_inside(l.window), extent_inside(l.stride), extent_inside(l.padding)}};
-  }
-  NamedKind operator()(const MaxPool& l) const {
-    return {"pool",
-            model::MaxPool{extent_inside(l.window), extent_inside(l.stride), extent_inside(l.padding)}};
-  }
-  NamedKind operator()(const GlobalAvgPool&) const { return {"pool", model::GlobalAvgPool{}}; }
-  NamedKind operator()(const Flatten&) const { return {"flatten", model::Flatten{}}; }
-  NamedKind operator()(const Add&) const { return {"add", model::Add{}}; }
-  NamedKind operator()(const BatchNorm& l) const {
-    return {"norm", model::BatchNorm{l.ghost, l.eps, l.momentum}};
-  }
-  NamedKind operator()(const Dropout& l) const { return {"dropout", model::Dropout{l.p}}; }
-};
-
-template <class Inside, class Outside>
-void add_initial_values(const Inside& from, Outside& to) {
-  to.initial_weight = to_public(from.initial_weight);
-  to.initial_bias = to_public(from.initial_bias);
+  return with_members_of<std::variant_alternative_t<kKind, To>>(std::get<kKind>(from), ConvertMember{});
 }
 
-struct ToPublic {
-  LayerKind operator()(const model::Conv2d& l) const {
-    Conv2d conv{.out_channels = l.out_channels,
-                .kernel = extent_outside(l.kernel),
-                .stride = extent_outside(l.stride),
-                .padding = extent_outside(l.padding),
-                .groups = l.groups,
-                .bias = l.bias};
-    add_initial_values(l, conv);
-    return conv;
-  }
-  LayerKind operator()(const model::Linear& l) const {
-    LayerKind kind(std::in_place_type<Linear>);
-    auto& linear = std::get<Linear>(kind);
-    linear.out_units = l.out_units;
-    linear.bias = l.bias;
-    add_initial_values(l, linear);
-    return kind;
-  }
-  LayerKind operator()(const model::Relu&) const { return Relu{}; }
-  LayerKind operator()(const model::AvgPool& l) const {
-    return AvgPool{extent_outside(l.window), extent_outside(l.stride), extent_outside(l.padding)};
-  }
-  LayerKind operator()(const model::MaxPool& l) const {
-    return MaxPool{extent_outside(l.window), extent_outside(l.stride), extent_outside(l.padding)};
-  }
-  LayerKind operator()(const model::GlobalAvgPool&) const { return GlobalAvgPool{}; }
-  LayerKind operator()(const model::Flatten&) const { return Flatten{}; }
-  LayerKind operator()(const model::Add&) const { return Add{}; }
-  LayerKind operator()(const model::BatchNorm& l) const { return BatchNorm{l.ghost, l.eps, l.momentum}; }
-  LayerKind operator()(const model::Dropout& l) const { return Dropout{l.p}; }
-};
+// What layers of its kind are called by.
+std::string_view name_of(const model::LayerKind& kind) {
+  return std::visit([]<class Kind>(const Kind&) { return Kind::kName; }, kind);
+}
 
 }  // namespace
 
@@ -100,12 +55,14 @@ model::Model to_inside(const Model& model) {
                       .layers = {},
                       .sigma = model.sigma,
                       .convolution = to_inside(model.convolution)};
-  std::map<std::string, int> numbers;
+  std::map<std::string_view, int> numbers;
+  inside.layers.reserve(model.layers.size());
   for (const Layer& layer : model.layers) {
-    const NamedKind named = std::visit(ToInside{}, layer.kind);
-    const int number = ++numbers[named.name];
-    inside.layers.push_back({layer.name.empty() ? fmt::format("{}{}", named.name, number) : layer.name,
-                             named.kind, layer.inputs});
+    const auto kind = same_kind<model::LayerKind>(layer.kind);
+    const std::string_view name = name_of(kind);
+    const int number = ++numbers[name];
+    inside.layers.push_back(
+        {layer.name.empty() ? fmt::format("{}{}", name, number) : layer.name, kind, layer.inputs});
   }
   return inside;
 }
@@ -120,7 +77,7 @@ Model to_public(const model::Model& model) {
                 .sigma = model.sigma,
                 .convolution = fast ? Convolution::fast : Convolution::direct};
   for (const model::Layer& layer : model.layers)
-    outside.layers.push_back({layer.name, std::visit(ToPublic{}, layer.kind), layer.inputs});
+    outside.layers.push_back({layer.name, same_kind<LayerKind>(layer.kind), layer.inputs});
   return outside;
 }
 

@@ -3,6 +3,7 @@
 
 #include "api/convert.h"
 #include "base/error.h"
+#include "model/text.h"
 #include "model/zoo.h"
 #include "program/compile.h"
 #include "program/print.h"
@@ -27,7 +28,7 @@ TEST(Model, GoesThroughThePublicTypesUnchanged) {
 TEST(Model, KeepsEveryNumberOfALayer) {
   const Model model{.layers = {Conv2d{3, {5, 4}, {2, 1}, {1, 2}}, MaxPool{{3, 2}, {2, 1}, {1, 0}},
                                AvgPool{{2, 3}, {1, 2}, {0, 1}}, GlobalAvgPool{}, Flatten{}, Relu{}, Linear{7},
-                               Dropout{0.3}}};
+                               Dropout{0.3}, BatchNorm{32, 1e-3, 0.2}, Add{}}};
   const std::vector<model::Layer> layers = to_inside(model).layers;
   const auto& conv = std::get<model::Conv2d>(layers[0].kind);
   EXPECT_EQ(conv.out_channels, 3);
@@ -45,9 +46,41 @@ TEST(Model, KeepsEveryNumberOfALayer) {
   EXPECT_EQ(mean.padding, (model::Extent{0, 1}));
   EXPECT_EQ(std::get<model::Linear>(layers[6].kind).out_units, 7);
   EXPECT_EQ(std::get<model::Dropout>(layers[7].kind).p, 0.3);
+  const auto& norm = std::get<model::BatchNorm>(layers[8].kind);
+  EXPECT_EQ(norm.ghost, 32);
+  EXPECT_EQ(norm.eps, 1e-3);
+  EXPECT_EQ(norm.momentum, 0.2);
   std::string names;
   for (const model::Layer& layer : layers) names += layer.name + ' ';
-  EXPECT_EQ(names, "conv1 pool1 pool2 pool3 flatten1 relu1 linear1 dropout1 ");
+  EXPECT_EQ(names, "conv1 pool1 pool2 pool3 flatten1 relu1 linear1 dropout1 norm1 add1 ");
+}
+
+// The public kinds and those of the rooms meet by their place in their lists and by the order of their
+// members.
+TEST(Model, EveryKindBecomesItselfAgain) {
+  const model::Model inside{
+      .name = "all",
+      .input = {3, 8, 8},
+      .layers = {{"conv", model::Conv2d{3, {5, 4}, {2, 1}, {1, 2}, 3, false, model::KaimingUniform{}}},
+                 {"linear", model::Linear{7, false, model::XavierUniform{}, model::Constant{2}}},
+                 {"relu", model::Relu{}},
+                 {"average", model::AvgPool{{2, 3}, {1, 2}, {0, 1}}},
+                 {"maximum", model::MaxPool{{3, 2}, {2, 1}, {1, 0}}},
+                 {"mean", model::GlobalAvgPool{}},
+                 {"flatten", model::Flatten{}},
+                 {"add", model::Add{}},
+                 {"norm", model::BatchNorm{32, 1e-3, 0.2}},
+                 {"dropout", model::Dropout{0.3}}}};
+  EXPECT_EQ(inside.layers.size(), std::variant_size_v<model::LayerKind>);
+  const Model outside = to_public(inside);
+  EXPECT_FALSE(std::get<Conv2d>(outside.layers[0].kind).bias);
+  EXPECT_EQ(std::get<Conv2d>(outside.layers[0].kind).stride.height, 2);
+  EXPECT_TRUE(std::holds_alternative<AvgPool>(outside.layers[3].kind));
+  EXPECT_TRUE(std::holds_alternative<MaxPool>(outside.layers[4].kind));
+  EXPECT_EQ(std::get<BatchNorm>(outside.layers[8].kind).momentum, 0.2);
+  const model::Model again = to_inside(outside);
+  for (std::size_t i = 0; i < inside.layers.size(); ++i)
+    EXPECT_EQ(model::text_of(again.layers[i].kind), model::text_of(inside.layers[i].kind));
 }
 
 TEST(Model, LayersNameTheirInputs) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "arithmetic/initial_weights.h"
 #include "model/parameter.h"
 
@@ -27,10 +29,29 @@ struct Fill {
   }
 };
 
+struct InitialWords {
+  std::string operator()(const Normal& normal) const { return fmt::format("normal {}", normal.sigma); }
+  std::string operator()(const KaimingUniform&) const { return "kaiming"; }
+  std::string operator()(const XavierUniform&) const { return "xavier"; }
+  std::string operator()(const Constant& constant) const {
+    return fmt::format("constant {}", constant.value);
+  }
+};
+
+std::string words_of(const std::optional<InitialValues>& values) {
+  return values ? std::visit(InitialWords{}, *values) : "usual";
+}
+
 }  // namespace
 
 void fill_initial(const Parameter& parameter, std::uint64_t seed, std::span<float> values) {
   std::visit(Fill{parameter, seed, values}, parameter.initial);
+}
+
+std::string words_of(const std::optional<InitialValues>& weight, bool has_bias,
+                     const std::optional<InitialValues>& bias) {
+  return fmt::format("weight {}, {}", words_of(weight),
+                     has_bias ? fmt::format("bias {}", words_of(bias)) : "no bias");
 }
 
 }  // namespace lockstep::model

@@ -1,5 +1,6 @@
 // The layers a network is made of. A layer knows its own numbers and the names of the layers it takes its
-// inputs from. Each kind of layer has a file in layers/: its numbers, its shape rule and its parameters.
+// inputs from. Each kind of layer has a file in layers/: its numbers, its shape rule, its parameters, what
+// layers of it without a name of their own are called (kName), and its words in a model's text (words()).
 #pragma once
 #include <string>
 #include <string_view>

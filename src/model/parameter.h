@@ -26,6 +26,10 @@ struct ParameterSpec {
   std::optional<InitialValues> initial;  // nothing: the model's usual ones
 };
 
+// Of a layer with a weight, in words: what its parameters start with, "weight usual, no bias".
+std::string words_of(const std::optional<InitialValues>& weight, bool has_bias,
+                     const std::optional<InitialValues>& bias);
+
 // A parameter of a model.
 struct Parameter {
   using Role = ParameterRole;

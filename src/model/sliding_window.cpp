@@ -25,6 +25,11 @@ void check_padded_elements(const LayerInputs& in, const Extent& padding) {
 
 }  // namespace
 
+std::string words_of(const SlidingWindow& sliding) {
+  return fmt::format("{}, stride {}, padding {}", to_string(sliding.window), to_string(sliding.stride),
+                     to_string(sliding.padding));
+}
+
 Extent windows_inside(const LayerInputs& in, const SlidingWindow& sliding) {
   check_size(in, sliding.name, sliding.window, 1);
   check_size(in, "stride", sliding.stride, 1);

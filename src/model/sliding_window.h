@@ -9,6 +9,9 @@ struct SlidingWindow {
   Extent window, stride, padding;
 };
 
+// The numbers in words: "3x3, stride 1x1, padding 0x0".
+std::string words_of(const SlidingWindow& sliding);
+
 // How many windows lie wholly inside the padded image; one that overhangs does not exist.
 // Throws Error(usage) if there is none, or if a number is impossible.
 Extent windows_inside(const LayerInputs& in, const SlidingWindow& sliding);

@@ -6,10 +6,12 @@
 namespace lockstep::model {
 
 struct Add {
+  static constexpr std::string_view kName = "add";
   static constexpr int kInputs = 2;
 
   static Shape output(const LayerInputs& in);
   static std::vector<ParameterSpec> parameters(const Shape&) { return {}; }
+  static std::string words() { return "add"; }
 };
 
 }  // namespace lockstep::model

@@ -9,4 +9,6 @@ Shape AvgPool::output(const LayerInputs& in) const {
   return {in.shape().channels, out.height, out.width};
 }
 
+std::string AvgPool::words() const { return "average pool " + words_of({"window", window, stride, padding}); }
+
 }  // namespace lockstep::model

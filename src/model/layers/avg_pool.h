@@ -6,6 +6,7 @@
 namespace lockstep::model {
 
 struct AvgPool {
+  static constexpr std::string_view kName = "pool";
   static constexpr int kInputs = 1;
   Extent window;
   Extent stride;
@@ -13,6 +14,7 @@ struct AvgPool {
 
   Shape output(const LayerInputs& in) const;
   static std::vector<ParameterSpec> parameters(const Shape&) { return {}; }
+  std::string words() const;
 };
 
 }  // namespace lockstep::model

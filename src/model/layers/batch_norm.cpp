@@ -26,4 +26,8 @@ std::vector<ParameterSpec> BatchNorm::parameters(const Shape& in) {
           {ParameterRole::running_var, shape, {}, Constant{1}}};
 }
 
+std::string BatchNorm::words() const {
+  return fmt::format("batch norm, ghost {}, eps {}, momentum {}", ghost, eps, momentum);
+}
+
 }  // namespace lockstep::model

@@ -8,6 +8,7 @@
 namespace lockstep::model {
 
 struct BatchNorm {
+  static constexpr std::string_view kName = "norm";
   static constexpr int kInputs = 1;
   int ghost = 0;  // consecutive examples that share statistics, whole packs; 0: the whole minibatch
   double eps = 1e-5;
@@ -15,6 +16,7 @@ struct BatchNorm {
 
   Shape output(const LayerInputs& in) const;
   static std::vector<ParameterSpec> parameters(const Shape& in);
+  std::string words() const;
 };
 
 }  // namespace lockstep::model

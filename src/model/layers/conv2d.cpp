@@ -37,4 +37,11 @@ std::vector<ParameterSpec> Conv2d::parameters(const Shape& in) const {
   return specs;
 }
 
+std::string Conv2d::words() const {
+  return fmt::format("convolution {} of {}, {}{}", out_channels,
+                     words_of({"kernel", kernel, stride, padding}),
+                     groups == 1 ? ", " : fmt::format(", {} groups, ", groups),
+                     words_of(initial_weight, bias, initial_bias));
+}
+
 }  // namespace lockstep::model

@@ -6,6 +6,7 @@
 namespace lockstep::model {
 
 struct Conv2d {
+  static constexpr std::string_view kName = "conv";
   static constexpr int kInputs = 1;
   int out_channels = 0;
   Extent kernel;
@@ -17,6 +18,7 @@ struct Conv2d {
 
   Shape output(const LayerInputs& in) const;
   std::vector<ParameterSpec> parameters(const Shape& in) const;
+  std::string words() const;
 };
 
 }  // namespace lockstep::model

@@ -6,10 +6,12 @@
 namespace lockstep::model {
 
 struct Flatten {
+  static constexpr std::string_view kName = "flatten";
   static constexpr int kInputs = 1;
 
   static Shape output(const LayerInputs& in) { return {in.shape().elements(), 1, 1}; }
   static std::vector<ParameterSpec> parameters(const Shape&) { return {}; }
+  static std::string words() { return "flatten"; }
 };
 
 }  // namespace lockstep::model

@@ -20,4 +20,8 @@ std::vector<ParameterSpec> Linear::parameters(const Shape& in) const {
   return specs;
 }
 
+std::string Linear::words() const {
+  return fmt::format("linear {}, {}", out_units, words_of(initial_weight, bias, initial_bias));
+}
+
 }  // namespace lockstep::model

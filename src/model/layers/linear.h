@@ -6,6 +6,7 @@
 namespace lockstep::model {
 
 struct Linear {
+  static constexpr std::string_view kName = "linear";
   static constexpr int kInputs = 1;
   int out_units = 0;
   bool bias = true;
@@ -13,6 +14,7 @@ struct Linear {
 
   Shape output(const LayerInputs& in) const;
   std::vector<ParameterSpec> parameters(const Shape& in) const;
+  std::string words() const;
 };
 
 }  // namespace lockstep::model

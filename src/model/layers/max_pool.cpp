@@ -9,4 +9,6 @@ Shape MaxPool::output(const LayerInputs& in) const {
   return {in.shape().channels, out.height, out.width};
 }
 
+std::string MaxPool::words() const { return "maximum pool " + words_of({"window", window, stride, padding}); }
+
 }  // namespace lockstep::model

@@ -6,6 +6,7 @@
 namespace lockstep::model {
 
 struct MaxPool {
+  static constexpr std::string_view kName = "pool";
   static constexpr int kInputs = 1;
   Extent window;
   Extent stride;
@@ -13,6 +14,7 @@ struct MaxPool {
 
   Shape output(const LayerInputs& in) const;
   static std::vector<ParameterSpec> parameters(const Shape&) { return {}; }
+  std::string words() const;
 };
 
 }  // namespace lockstep::model
