@@ -1,9 +1,8 @@
 // Compiles every kernel once per instruction set and lists the results, best first.
 #include "cpu/kernels.h"
 
-// Without a fused multiply-add the bits would differ. The baseline cannot be disabled; its bodies are left
-// out below.
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
+#include "cpu/simd/targets.h"
+
 #define HWY_TARGET_INCLUDE "cpu/kernels.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
@@ -12,7 +11,6 @@
 #include "cpu/simd/batch_norm.h"
 #include "cpu/simd/batch_norm_numbers.h"
 #include "cpu/simd/bias_sums.h"
-#include "cpu/simd/dropout.h"
 #include "cpu/simd/epilogue.h"
 #include "cpu/simd/finite.h"
 #include "cpu/simd/fma_peak.h"
@@ -101,7 +99,6 @@ constexpr Kernels make_kernels(std::string_view name) {
   row.norm_coefficients = norm_coefficients;
   row.norm_factors = norm_factors;
   row.norm_running = norm_running;
-  row.dropout = dropout;
   row.loss = softmax_cross_entropy;
   row.load_pixels = load_pixels;
   row.divide = divide;

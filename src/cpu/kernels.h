@@ -1,6 +1,7 @@
-// The table of the vector code: one row of function pointers per instruction set. What a kernel is given is a
-// plain struct in jobs/, so plans are plain C++ without SIMD types. Activations are [channel][y][x][lane],
-// 64-byte aligned. Steps and strides are in floats unless said otherwise.
+// The table of the vector code that several kinds of steps share, or that plans choose from: one row of
+// function pointers per instruction set. What a kernel is given is a plain struct in jobs/, so plans are
+// plain C++ without SIMD types. Activations are [channel][y][x][lane], 64-byte aligned. Steps and strides are
+// in floats unless said otherwise.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -11,7 +12,6 @@
 
 #include "cpu/jobs/batch_norm.h"
 #include "cpu/jobs/block.h"
-#include "cpu/jobs/dropout.h"
 #include "cpu/jobs/join.h"
 #include "cpu/jobs/lane_chain.h"
 #include "cpu/jobs/loss.h"
@@ -55,7 +55,6 @@ struct Kernels {
   NormCoefficientsFunction norm_coefficients;
   NormFactorsFunction norm_factors;
   NormRunningFunction norm_running;
-  DropoutFunction dropout;
   LossFunction loss;
   // Pixels of 16 examples, `pixels` each, to [pixel][lane] / 255.
   void (*load_pixels)(const std::uint8_t* const* examples, int pixels, float* to);

@@ -15,6 +15,11 @@ namespace lockstep::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 using arithmetic::kPack;
 
+// Names the instruction set to what is not compiled for it (kernel_of.h).
+struct Target {
+  static constexpr auto kBit = std::int64_t{HWY_TARGET};
+};
+
 using Tag = hn::CappedTag<float, kPack>;
 using Vec = hn::Vec<Tag>;
 constexpr Tag kTag{};

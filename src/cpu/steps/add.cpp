@@ -1,5 +1,5 @@
 #include "cpu/steps/buffer_step.h"
-#include "cpu/steps/step_maker.h"
+#include "cpu/steps/define_step.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -18,8 +18,11 @@ class AddStep : public PackStep {
 
 }  // namespace
 
-std::unique_ptr<Step> StepMaker::operator()(const program::Add&) const {
+std::unique_ptr<Step> make_step(const program::Add&, const program::Instruction& instruction,
+                                const StepContext& context) {
   return std::make_unique<AddStep>(instruction, context);
 }
+
+template std::unique_ptr<Step> StepMaker::operator()(const program::Add&) const;
 
 }  // namespace lockstep::cpu

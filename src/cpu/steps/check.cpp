@@ -1,5 +1,5 @@
 #include "cpu/part.h"
-#include "cpu/steps/step_maker.h"
+#include "cpu/steps/define_step.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -26,8 +26,11 @@ class CheckStep : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> StepMaker::operator()(const program::Check& check) const {
+std::unique_ptr<Step> make_step(const program::Check& check, const program::Instruction& instruction,
+                                const StepContext& context) {
   return std::make_unique<CheckStep>(check, instruction, context);
 }
+
+template std::unique_ptr<Step> StepMaker::operator()(const program::Check&) const;
 
 }  // namespace lockstep::cpu

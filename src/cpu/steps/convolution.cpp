@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "cpu/steps/buffer_step.h"
-#include "cpu/steps/step_maker.h"
+#include "cpu/steps/define_step.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -37,12 +37,17 @@ class ConvolutionStep : public BufferStep {
 
 }  // namespace
 
-std::unique_ptr<Step> StepMaker::operator()(const program::Forward&) const {
+std::unique_ptr<Step> make_step(const program::Forward&, const program::Instruction& instruction,
+                                const StepContext& context) {
   return std::make_unique<ConvolutionStep>(Direction::forward, instruction, context);
 }
 
-std::unique_ptr<Step> StepMaker::operator()(const program::InputGradient&) const {
+std::unique_ptr<Step> make_step(const program::InputGradient&, const program::Instruction& instruction,
+                                const StepContext& context) {
   return std::make_unique<ConvolutionStep>(Direction::input_gradient, instruction, context);
 }
+
+template std::unique_ptr<Step> StepMaker::operator()(const program::Forward&) const;
+template std::unique_ptr<Step> StepMaker::operator()(const program::InputGradient&) const;
 
 }  // namespace lockstep::cpu

@@ -1,7 +1,7 @@
 #include <array>
 
 #include "cpu/steps/buffer_step.h"
-#include "cpu/steps/step_maker.h"
+#include "cpu/steps/define_step.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -36,8 +36,11 @@ class LoadStep : public PackStep {
 
 }  // namespace
 
-std::unique_ptr<Step> StepMaker::operator()(const program::Load& load) const {
+std::unique_ptr<Step> make_step(const program::Load& load, const program::Instruction& instruction,
+                                const StepContext& context) {
   return std::make_unique<LoadStep>(load, instruction, context);
 }
+
+template std::unique_ptr<Step> StepMaker::operator()(const program::Load&) const;
 
 }  // namespace lockstep::cpu

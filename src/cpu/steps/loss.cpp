@@ -2,7 +2,7 @@
 #include <array>
 
 #include "cpu/steps/buffer_step.h"
-#include "cpu/steps/step_maker.h"
+#include "cpu/steps/define_step.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -41,8 +41,11 @@ class LossStep : public PackStep {
 
 }  // namespace
 
-std::unique_ptr<Step> StepMaker::operator()(const program::Loss& loss) const {
+std::unique_ptr<Step> make_step(const program::Loss& loss, const program::Instruction& instruction,
+                                const StepContext& context) {
   return std::make_unique<LossStep>(loss, instruction, context);
 }
+
+template std::unique_ptr<Step> StepMaker::operator()(const program::Loss&) const;
 
 }  // namespace lockstep::cpu

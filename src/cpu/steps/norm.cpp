@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "cpu/steps/buffer_step.h"
-#include "cpu/steps/step_maker.h"
+#include "cpu/steps/define_step.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -101,20 +101,29 @@ class NormInputGradientStep : public NormStep {
 
 }  // namespace
 
-std::unique_ptr<Step> StepMaker::operator()(const program::NormStatistics& norm) const {
+std::unique_ptr<Step> make_step(const program::NormStatistics& norm, const program::Instruction& instruction,
+                                const StepContext& context) {
   return std::make_unique<NormStatisticsStep>(norm, instruction, context);
 }
 
-std::unique_ptr<Step> StepMaker::operator()(const program::NormForward& norm) const {
+std::unique_ptr<Step> make_step(const program::NormForward& norm, const program::Instruction& instruction,
+                                const StepContext& context) {
   return std::make_unique<NormForwardStep>(norm, instruction, context);
 }
 
-std::unique_ptr<Step> StepMaker::operator()(const program::NormSums& norm) const {
+std::unique_ptr<Step> make_step(const program::NormSums& norm, const program::Instruction& instruction,
+                                const StepContext& context) {
   return std::make_unique<NormSumsStep>(norm, instruction, context);
 }
 
-std::unique_ptr<Step> StepMaker::operator()(const program::NormInputGradient& norm) const {
+std::unique_ptr<Step> make_step(const program::NormInputGradient& norm,
+                                const program::Instruction& instruction, const StepContext& context) {
   return std::make_unique<NormInputGradientStep>(norm, instruction, context);
 }
+
+template std::unique_ptr<Step> StepMaker::operator()(const program::NormStatistics&) const;
+template std::unique_ptr<Step> StepMaker::operator()(const program::NormForward&) const;
+template std::unique_ptr<Step> StepMaker::operator()(const program::NormSums&) const;
+template std::unique_ptr<Step> StepMaker::operator()(const program::NormInputGradient&) const;
 
 }  // namespace lockstep::cpu

@@ -1,6 +1,6 @@
 // The numbers of groups that batch norm computes with: threads divide the channels.
 #include "cpu/part.h"
-#include "cpu/steps/step_maker.h"
+#include "cpu/steps/define_step.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -118,20 +118,29 @@ class NormRunningStep : public NormNumbersStep {
 
 }  // namespace
 
-std::unique_ptr<Step> StepMaker::operator()(const program::NormCoefficients& norm) const {
+std::unique_ptr<Step> make_step(const program::NormCoefficients& norm,
+                                const program::Instruction& instruction, const StepContext& context) {
   return std::make_unique<NormCoefficientsStep>(norm, instruction, context);
 }
 
-std::unique_ptr<Step> StepMaker::operator()(const program::RunningCoefficients& norm) const {
+std::unique_ptr<Step> make_step(const program::RunningCoefficients& norm,
+                                const program::Instruction& instruction, const StepContext& context) {
   return std::make_unique<RunningCoefficientsStep>(norm, instruction, context);
 }
 
-std::unique_ptr<Step> StepMaker::operator()(const program::NormFactors& norm) const {
+std::unique_ptr<Step> make_step(const program::NormFactors& norm, const program::Instruction& instruction,
+                                const StepContext& context) {
   return std::make_unique<NormFactorsStep>(norm, instruction, context);
 }
 
-std::unique_ptr<Step> StepMaker::operator()(const program::NormRunning& norm) const {
+std::unique_ptr<Step> make_step(const program::NormRunning& norm, const program::Instruction& instruction,
+                                const StepContext& context) {
   return std::make_unique<NormRunningStep>(norm, instruction, context);
 }
+
+template std::unique_ptr<Step> StepMaker::operator()(const program::NormCoefficients&) const;
+template std::unique_ptr<Step> StepMaker::operator()(const program::RunningCoefficients&) const;
+template std::unique_ptr<Step> StepMaker::operator()(const program::NormFactors&) const;
+template std::unique_ptr<Step> StepMaker::operator()(const program::NormRunning&) const;
 
 }  // namespace lockstep::cpu

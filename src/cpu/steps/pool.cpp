@@ -1,5 +1,5 @@
 #include "cpu/steps/buffer_step.h"
-#include "cpu/steps/step_maker.h"
+#include "cpu/steps/define_step.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -28,17 +28,22 @@ class PoolStep : public PackStep {
 
 }  // namespace
 
-std::unique_ptr<Step> StepMaker::operator()(const program::PoolForward& forward) const {
+std::unique_ptr<Step> make_step(const program::PoolForward& forward, const program::Instruction& instruction,
+                                const StepContext& context) {
   const bool average = forward.pool.kind == program::Pool::Kind::average;
   const PoolFunction function = average ? context.kernels.average_pool : context.kernels.maximum_pool;
   return std::make_unique<PoolStep>(forward.pool, function, instruction, context);
 }
 
-std::unique_ptr<Step> StepMaker::operator()(const program::PoolBackward& backward) const {
+std::unique_ptr<Step> make_step(const program::PoolBackward& backward,
+                                const program::Instruction& instruction, const StepContext& context) {
   const bool average = backward.pool.kind == program::Pool::Kind::average;
   const PoolFunction function =
       average ? context.kernels.average_pool_gradient : context.kernels.maximum_pool_gradient;
   return std::make_unique<PoolStep>(backward.pool, function, instruction, context);
 }
+
+template std::unique_ptr<Step> StepMaker::operator()(const program::PoolForward&) const;
+template std::unique_ptr<Step> StepMaker::operator()(const program::PoolBackward&) const;
 
 }  // namespace lockstep::cpu

@@ -1,4 +1,4 @@
-#include "cpu/steps/step_maker.h"
+#include "cpu/steps/define_step.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -25,8 +25,11 @@ class PrepareStep : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> StepMaker::operator()(const program::Prepare&) const {
+std::unique_ptr<Step> make_step(const program::Prepare&, const program::Instruction& instruction,
+                                const StepContext& context) {
   return std::make_unique<PrepareStep>(instruction, context);
 }
+
+template std::unique_ptr<Step> StepMaker::operator()(const program::Prepare&) const;
 
 }  // namespace lockstep::cpu

@@ -1,5 +1,5 @@
 #include "cpu/steps/buffer_step.h"
-#include "cpu/steps/step_maker.h"
+#include "cpu/steps/define_step.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -22,12 +22,17 @@ class ReluStep : public PackStep {
 
 }  // namespace
 
-std::unique_ptr<Step> StepMaker::operator()(const program::ReluForward&) const {
+std::unique_ptr<Step> make_step(const program::ReluForward&, const program::Instruction& instruction,
+                                const StepContext& context) {
   return std::make_unique<ReluStep>(instruction, context);
 }
 
-std::unique_ptr<Step> StepMaker::operator()(const program::ReluBackward&) const {
+std::unique_ptr<Step> make_step(const program::ReluBackward&, const program::Instruction& instruction,
+                                const StepContext& context) {
   return std::make_unique<ReluStep>(instruction, context);
 }
+
+template std::unique_ptr<Step> StepMaker::operator()(const program::ReluForward&) const;
+template std::unique_ptr<Step> StepMaker::operator()(const program::ReluBackward&) const;
 
 }  // namespace lockstep::cpu

@@ -1,5 +1,5 @@
 #include "cpu/steps/buffer_step.h"
-#include "cpu/steps/step_maker.h"
+#include "cpu/steps/define_step.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -29,8 +29,11 @@ class UnpoolStep : public PackStep {
 
 }  // namespace
 
-std::unique_ptr<Step> StepMaker::operator()(const program::Unpool& unpool) const {
+std::unique_ptr<Step> make_step(const program::Unpool& unpool, const program::Instruction& instruction,
+                                const StepContext& context) {
   return std::make_unique<UnpoolStep>(unpool.pool, instruction, context);
 }
+
+template std::unique_ptr<Step> StepMaker::operator()(const program::Unpool&) const;
 
 }  // namespace lockstep::cpu

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cpu/part.h"
-#include "cpu/steps/step_maker.h"
+#include "cpu/steps/define_step.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -45,8 +45,11 @@ class UpdateStep : public Step {
 
 }  // namespace
 
-std::unique_ptr<Step> StepMaker::operator()(const program::Update& update) const {
+std::unique_ptr<Step> make_step(const program::Update& update, const program::Instruction& instruction,
+                                const StepContext& context) {
   return std::make_unique<UpdateStep>(update, instruction, context);
 }
+
+template std::unique_ptr<Step> StepMaker::operator()(const program::Update&) const;
 
 }  // namespace lockstep::cpu

@@ -3,7 +3,7 @@
 #include "cpu/lane_chain_plan.h"
 #include "cpu/outer_product_plan.h"
 #include "cpu/steps/buffer_step.h"
-#include "cpu/steps/step_maker.h"
+#include "cpu/steps/define_step.h"
 #include "cpu/winograd_gradient_plan.h"
 
 namespace lockstep::cpu {
@@ -106,7 +106,8 @@ class WinogradGradientStep : public PackStep {
 
 }  // namespace
 
-std::unique_ptr<Step> StepMaker::operator()(const program::WeightGradient& gradient) const {
+std::unique_ptr<Step> make_step(const program::WeightGradient& gradient,
+                                const program::Instruction& instruction, const StepContext& context) {
   const program::Convolution& c = gradient.convolution;
   switch (c.algorithms.weight_gradient) {
     case arithmetic::WeightGradientAlgorithm::per_lane:
@@ -119,8 +120,12 @@ std::unique_ptr<Step> StepMaker::operator()(const program::WeightGradient& gradi
   return nullptr;
 }
 
-std::unique_ptr<Step> StepMaker::operator()(const program::UnpoolWeightGradient& gradient) const {
+std::unique_ptr<Step> make_step(const program::UnpoolWeightGradient& gradient,
+                                const program::Instruction& instruction, const StepContext& context) {
   return std::make_unique<LaneChainStep>(gradient.convolution, instruction, context);
 }
+
+template std::unique_ptr<Step> StepMaker::operator()(const program::WeightGradient&) const;
+template std::unique_ptr<Step> StepMaker::operator()(const program::UnpoolWeightGradient&) const;
 
 }  // namespace lockstep::cpu

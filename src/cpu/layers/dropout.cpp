@@ -1,12 +1,19 @@
-// Dropout of a pack: every lane counts through its own example. Per-target header.
-#if defined(LOCKSTEP_CPU_SIMD_DROPOUT_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef LOCKSTEP_CPU_SIMD_DROPOUT_H_
-#undef LOCKSTEP_CPU_SIMD_DROPOUT_H_
-#else
-#define LOCKSTEP_CPU_SIMD_DROPOUT_H_
-#endif
+// Dropout of a pack: every lane counts through its own example. Compiled once per instruction set.
+#include "cpu/layers/dropout.h"
+
+#include <algorithm>
+#include <array>
+
 #include "base/random.h"
-#include "cpu/jobs/dropout.h"
+#include "cpu/simd/targets.h"
+#include "cpu/steps/buffer_step.h"
+#include "cpu/steps/define_step.h"
+
+#define HWY_TARGET_INCLUDE "cpu/layers/dropout.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#if HWY_NATIVE_FMA && !HWY_HAVE_SCALABLE
 #include "cpu/simd/vector.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -90,7 +97,7 @@ class DropoutWords {
   const std::uint64_t epoch_, stream_;
 };
 
-HWY_NOINLINE inline void dropout(const DropoutJob& job) {
+HWY_NOINLINE inline void run(Target, const DropoutJob& job) {
   // Above it, the upper 24 bits of a word keep an element; they are never above 2^24.
   alignas(64) std::int32_t dropped[kPack];
   for (int lane = 0; lane < kPack; ++lane)
@@ -123,4 +130,55 @@ HWY_NOINLINE inline void dropout(const DropoutJob& job) {
 
 }  // namespace lockstep::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+#endif
+
+#if HWY_ONCE
+#include "cpu/simd/kernel_of.h"
+
+namespace lockstep::cpu {
+namespace {
+
+class DropoutStep : public PackStep {
+ public:
+  DropoutStep(const program::Dropout& d, const program::Instruction& i, const StepContext& context)
+      : PackStep(i, context), kernel_(dropout_kernel(context.kernels)), dropout_(d) {}
+  void run_pack(const Work& work, int pack) const override {
+    const std::span<const std::uint32_t> examples = work.input.minibatch.examples;
+    const std::size_t first = static_cast<std::size_t>(work.first_pack + pack) * kPack;
+    const std::size_t present = std::min<std::size_t>(kPack, examples.size() - first);
+    std::array<std::uint32_t, kPack> of_lanes{};
+    std::ranges::copy(examples.subspan(first, present), of_lanes.begin());
+    kernel_({.x = in(0, work, pack),
+             .y = out(0, work, pack),
+             .channels = dropout_.kept.channels,
+             .rows = dropout_.kept.height,
+             .columns = dropout_.kept.width,
+             .whole_rows = dropout_.whole.height,
+             .whole_columns = dropout_.whole.width,
+             .examples = of_lanes.data(),
+             .present = static_cast<int>(present),
+             .seed = work.input.seed,
+             .epoch = static_cast<std::uint32_t>(work.input.epoch),
+             .stream = dropout_.stream,
+             .threshold = dropout_.threshold,
+             .scale = dropout_.scale});
+  }
+
+ private:
+  const DropoutFunction kernel_;
+  const program::Dropout dropout_;
+};
+
+}  // namespace
+
+DropoutFunction dropout_kernel(const Kernels& row) { return kernel_of<DropoutJob>(row); }
+
+std::unique_ptr<Step> make_step(const program::Dropout& dropout, const program::Instruction& instruction,
+                                const StepContext& context) {
+  return std::make_unique<DropoutStep>(dropout, instruction, context);
+}
+
+template std::unique_ptr<Step> StepMaker::operator()(const program::Dropout&) const;
+
+}  // namespace lockstep::cpu
 #endif

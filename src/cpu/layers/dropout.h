@@ -1,6 +1,8 @@
-// Dropout of a pack, forward or backward (simd/dropout.h).
+// Dropout of a pack, forward or backward.
 #pragma once
 #include <cstdint>
+
+#include "cpu/kernels.h"
 
 namespace lockstep::cpu {
 
@@ -17,5 +19,8 @@ struct DropoutJob {
   float scale;
 };
 using DropoutFunction = void (*)(const DropoutJob&);
+
+// For the instruction set of the row.
+DropoutFunction dropout_kernel(const Kernels& row);
 
 }  // namespace lockstep::cpu
