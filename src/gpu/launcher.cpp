@@ -1,5 +1,6 @@
 #include "gpu/launcher.h"
 
+#include "base/error.h"
 #include "gpu/launches/norm_elements.h"
 #include "gpu/launches/prepare.h"
 
@@ -10,7 +11,15 @@ Launcher::Launcher(Driver& driver, const GpuMemory& memory, const program::Progr
 
 void Launcher::run(const program::Instruction& instruction, const PackGroup& group,
                    const device::StepInput& input) const {
-  std::visit(PackLaunches{context_, instruction, group, input}, instruction.operation);
+  const PackLaunches launches{context_, instruction, group, input};
+  const auto launch = [&]<class Operation>(const Operation& operation) {
+    if constexpr (Operation::kTraits.over == program::Over::packs) {
+      launches(operation);
+    } else {
+      throw Error(Fault::ours, "defect: '{}' does not run over packs", Operation::kTraits.name);
+    }
+  };
+  std::visit(launch, instruction.operation);
 }
 
 void Launcher::prepare(const program::Instruction& instruction) const {

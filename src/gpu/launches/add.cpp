@@ -1,10 +1,12 @@
-#include "gpu/launches/pack_launches.h"
+#include "gpu/launches/define_launch.h"
 
 namespace lockstep::gpu {
 
-void PackLaunches::operator()(const program::Add&) const {
-  const std::size_t floats = output_floats();
-  context.floats("add", {in(0), in(1), out(0), as_int(floats)}, floats);
+void launch(const PackLaunches& launches, const program::Add&) {
+  const std::size_t floats = launches.output_floats();
+  launches.context.floats("add", {launches.in(0), launches.in(1), launches.out(0), as_int(floats)}, floats);
 }
+
+template void PackLaunches::operator()(const program::Add&) const;
 
 }  // namespace lockstep::gpu

@@ -1,6 +1,6 @@
 #include <bit>
 
-#include "gpu/launches/pack_launches.h"
+#include "gpu/launches/define_launch.h"
 
 namespace lockstep::gpu {
 namespace {
@@ -9,14 +9,17 @@ int bits_of_word(std::uint64_t word) { return std::bit_cast<int>(static_cast<std
 
 }  // namespace
 
-void PackLaunches::operator()(const program::Dropout& dropout) const {
+void launch(const PackLaunches& launches, const program::Dropout& dropout) {
   const program::Shape &kept = dropout.kept, &whole = dropout.whole;
-  context.items(
+  launches.context.items(
       "dropout",
-      {in(0), out(0), context.memory.examples(), kept.channels, kept.height, kept.width, whole.height,
-       whole.width, bits_of_word(input.seed), bits_of_word(input.seed >> 32), input.epoch,
-       bits_of_word(dropout.stream), bits_of_word(dropout.threshold), dropout.scale, group.examples, packs()},
-      product({packs(), divide_up(whole.elements(), 4)}));
+      {launches.in(0), launches.out(0), launches.context.memory.examples(), kept.channels, kept.height,
+       kept.width, whole.height, whole.width, bits_of_word(launches.input.seed),
+       bits_of_word(launches.input.seed >> 32), launches.input.epoch, bits_of_word(dropout.stream),
+       bits_of_word(dropout.threshold), dropout.scale, launches.group.examples, launches.packs()},
+      product({launches.packs(), divide_up(whole.elements(), 4)}));
 }
+
+template void PackLaunches::operator()(const program::Dropout&) const;
 
 }  // namespace lockstep::gpu

@@ -1,11 +1,15 @@
-#include "gpu/launches/pack_launches.h"
+#include "gpu/launches/define_launch.h"
 
 namespace lockstep::gpu {
 
-void PackLaunches::operator()(const program::Load& load) const {
+void launch(const PackLaunches& launches, const program::Load& load) {
   const int pixels = load.shape.elements();
-  context.items("load_pixels", {context.memory.pixels(), out(0), pixels, group.examples, packs()},
-                product({packs(), pixels}));
+  launches.context.items(
+      "load_pixels",
+      {launches.context.memory.pixels(), launches.out(0), pixels, launches.group.examples, launches.packs()},
+      product({launches.packs(), pixels}));
 }
+
+template void PackLaunches::operator()(const program::Load&) const;
 
 }  // namespace lockstep::gpu

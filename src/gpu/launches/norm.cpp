@@ -1,5 +1,5 @@
 // What batch norm does over packs; norm_elements.cpp has what it does once a step.
-#include "gpu/launches/pack_launches.h"
+#include "gpu/launches/define_launch.h"
 
 namespace lockstep::gpu {
 namespace {
@@ -24,26 +24,37 @@ std::size_t element_items(const NormShape& s, const Style& style) {
 
 }  // namespace
 
-void PackLaunches::operator()(const program::NormStatistics& norm) const {
-  const NormShape s = norm_shape(*this, norm.shape, {}, false);
-  context.items("norm_statistics", {in(0), out(0), s}, channel_items(s));
+void launch(const PackLaunches& launches, const program::NormStatistics& norm) {
+  const NormShape s = norm_shape(launches, norm.shape, {}, false);
+  launches.context.items("norm_statistics", {launches.in(0), launches.out(0), s}, channel_items(s));
 }
 
-void PackLaunches::operator()(const program::NormForward& norm) const {
-  const NormShape s = norm_shape(*this, norm.shape, norm.groups, norm.relu);
-  context.items("norm_forward", {in(0), in(1), out(0), s}, element_items(s, context.style));
+void launch(const PackLaunches& launches, const program::NormForward& norm) {
+  const NormShape s = norm_shape(launches, norm.shape, norm.groups, norm.relu);
+  launches.context.items("norm_forward", {launches.in(0), launches.in(1), launches.out(0), s},
+                         element_items(s, launches.context.style));
 }
 
-void PackLaunches::operator()(const program::NormSums& norm) const {
-  const NormShape s = norm_shape(*this, norm.shape, norm.groups, norm.relu);
-  context.items("norm_sums", {in(0), in(1), in(2), norm.relu ? in(3) : in(0), out(0), sums(1), sums(2), s},
-                channel_items(s));
+void launch(const PackLaunches& launches, const program::NormSums& norm) {
+  const NormShape s = norm_shape(launches, norm.shape, norm.groups, norm.relu);
+  launches.context.items(
+      "norm_sums",
+      {launches.in(0), launches.in(1), launches.in(2), norm.relu ? launches.in(3) : launches.in(0),
+       launches.out(0), launches.sums(1), launches.sums(2), s},
+      channel_items(s));
 }
 
-void PackLaunches::operator()(const program::NormInputGradient& norm) const {
-  const NormShape s = norm_shape(*this, norm.shape, norm.groups, norm.relu);
-  context.items("norm_input_gradient", {in(0), in(1), in(2), in(3), norm.relu ? in(4) : in(0), out(0), s},
-                element_items(s, context.style));
+void launch(const PackLaunches& launches, const program::NormInputGradient& norm) {
+  const NormShape s = norm_shape(launches, norm.shape, norm.groups, norm.relu);
+  launches.context.items("norm_input_gradient",
+                         {launches.in(0), launches.in(1), launches.in(2), launches.in(3),
+                          norm.relu ? launches.in(4) : launches.in(0), launches.out(0), s},
+                         element_items(s, launches.context.style));
 }
+
+template void PackLaunches::operator()(const program::NormStatistics&) const;
+template void PackLaunches::operator()(const program::NormForward&) const;
+template void PackLaunches::operator()(const program::NormSums&) const;
+template void PackLaunches::operator()(const program::NormInputGradient&) const;
 
 }  // namespace lockstep::gpu

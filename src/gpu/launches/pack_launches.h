@@ -1,5 +1,5 @@
-// From an operation over packs to its launches: one function for each operation, defined in the file of its
-// kind. An operation without a function here does not compile, a function without a definition does not link.
+// From an operation over packs to its launches. The file of its kind defines launch() for it and instantiates
+// PackLaunches' operator(), see define_launch.h: an operation that no file does so for does not link.
 #pragma once
 #include "device/device.h"
 #include "gpu/arguments.h"
@@ -22,32 +22,8 @@ struct PackLaunches {
   const PackGroup& group;
   const device::StepInput& input;
 
-  void operator()(const program::Load& load) const;
-  void operator()(const program::Forward& forward) const;
-  void operator()(const program::ReluForward& relu) const;
-  void operator()(const program::ReluBackward& relu) const;
-  void operator()(const program::PoolForward& forward) const;
-  void operator()(const program::PoolBackward& backward) const;
-  void operator()(const program::Unpool& unpool) const;
-  void operator()(const program::Add& add) const;
-  void operator()(const program::Dropout& dropout) const;
-  void operator()(const program::Loss& loss) const;
-  void operator()(const program::InputGradient& gradient) const;
-  void operator()(const program::WeightGradient& gradient) const;
-  void operator()(const program::UnpoolWeightGradient& gradient) const;
-  void operator()(const program::NormStatistics& norm) const;
-  void operator()(const program::NormForward& norm) const;
-  void operator()(const program::NormSums& norm) const;
-  void operator()(const program::NormInputGradient& norm) const;
-  // These run once a step, not over packs.
-  void operator()(const program::NormCoefficients&) const { not_over_packs(); }
-  void operator()(const program::RunningCoefficients&) const { not_over_packs(); }
-  void operator()(const program::NormFactors&) const { not_over_packs(); }
-  void operator()(const program::NormRunning&) const { not_over_packs(); }
-  void operator()(const program::Prepare&) const { not_over_packs(); }
-  void operator()(const program::Check&) const { not_over_packs(); }
-  void operator()(const program::Update&) const { not_over_packs(); }
-  void operator()(const program::Look&) const { not_over_packs(); }
+  template <class Operation>
+  void operator()(const Operation& operation) const;
 
   // Input or output number `i` of the instruction; the sums of each pack, where the output is a partial sum.
   const Memory* in(std::size_t i) const { return context.memory.at(instruction.inputs[i]); }
@@ -63,9 +39,6 @@ struct PackLaunches {
   int pack_groups(const program::Convolution& whole) const { return packs() * whole.groups; }
   // Floats of the first output, in all packs.
   std::size_t output_floats() const;
-
- private:
-  [[noreturn]] void not_over_packs() const;
 };
 
 }  // namespace lockstep::gpu

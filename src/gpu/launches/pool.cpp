@@ -1,24 +1,29 @@
-#include "gpu/launches/pack_launches.h"
+#include "gpu/launches/define_launch.h"
 #include "gpu/launches/shapes.h"
 
 namespace lockstep::gpu {
 
-void PackLaunches::operator()(const program::PoolForward& forward) const {
+void launch(const PackLaunches& launches, const program::PoolForward& forward) {
   const program::Pool& pool = forward.pool;
   const bool average = pool.kind == program::Pool::Kind::average;
-  context.items(average ? "average_pool" : "maximum_pool", {in(0), out(0), window_shape(pool, packs())},
-                product({packs(), pool.output.elements()}));
+  launches.context.items(average ? "average_pool" : "maximum_pool",
+                         {launches.in(0), launches.out(0), window_shape(pool, launches.packs())},
+                         product({launches.packs(), pool.output.elements()}));
 }
 
-void PackLaunches::operator()(const program::PoolBackward& backward) const {
+void launch(const PackLaunches& launches, const program::PoolBackward& backward) {
   const program::Pool& pool = backward.pool;
-  const std::size_t count = product({packs(), pool.input.elements()});
-  const WindowShape shape = window_shape(pool, packs());
+  const std::size_t count = product({launches.packs(), pool.input.elements()});
+  const WindowShape shape = window_shape(pool, launches.packs());
   if (pool.kind == program::Pool::Kind::average) {
-    context.items("average_pool_gradient", {in(0), out(0), shape}, count);
+    launches.context.items("average_pool_gradient", {launches.in(0), launches.out(0), shape}, count);
   } else {
-    context.items("maximum_pool_gradient", {in(0), in(1), out(0), shape}, count);
+    launches.context.items("maximum_pool_gradient", {launches.in(0), launches.in(1), launches.out(0), shape},
+                           count);
   }
 }
+
+template void PackLaunches::operator()(const program::PoolForward&) const;
+template void PackLaunches::operator()(const program::PoolBackward&) const;
 
 }  // namespace lockstep::gpu

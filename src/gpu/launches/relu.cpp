@@ -1,15 +1,19 @@
-#include "gpu/launches/pack_launches.h"
+#include "gpu/launches/define_launch.h"
 
 namespace lockstep::gpu {
 
-void PackLaunches::operator()(const program::ReluForward&) const {
-  const std::size_t floats = output_floats();
-  context.floats("relu", {in(0), out(0), as_int(floats)}, floats);
+void launch(const PackLaunches& launches, const program::ReluForward&) {
+  const std::size_t floats = launches.output_floats();
+  launches.context.floats("relu", {launches.in(0), launches.out(0), as_int(floats)}, floats);
 }
 
-void PackLaunches::operator()(const program::ReluBackward&) const {
-  const std::size_t floats = output_floats();
-  context.floats("relu_gradient", {in(0), in(1), out(0), as_int(floats)}, floats);
+void launch(const PackLaunches& launches, const program::ReluBackward&) {
+  const std::size_t floats = launches.output_floats();
+  launches.context.floats("relu_gradient", {launches.in(0), launches.in(1), launches.out(0), as_int(floats)},
+                          floats);
 }
+
+template void PackLaunches::operator()(const program::ReluForward&) const;
+template void PackLaunches::operator()(const program::ReluBackward&) const;
 
 }  // namespace lockstep::gpu

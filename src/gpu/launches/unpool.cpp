@@ -1,5 +1,6 @@
 #include "gpu/launches/unpool.h"
 
+#include "gpu/launches/define_launch.h"
 #include "gpu/launches/shapes.h"
 
 namespace lockstep::gpu {
@@ -11,8 +12,10 @@ void launch_unpool(const PackLaunches& launches, const program::Pool& pool, cons
                                   divide_up(pool.input.width, 2)}));  // blocks of 2x2
 }
 
-void PackLaunches::operator()(const program::Unpool& unpool) const {
-  launch_unpool(*this, unpool.pool, {in(0), in(1), out(0)});
+void launch(const PackLaunches& launches, const program::Unpool& unpool) {
+  launch_unpool(launches, unpool.pool, {launches.in(0), launches.in(1), launches.out(0)});
 }
+
+template void PackLaunches::operator()(const program::Unpool&) const;
 
 }  // namespace lockstep::gpu

@@ -1,3 +1,4 @@
+#include "gpu/launches/define_launch.h"
 #include "gpu/launches/fast_convolution.h"
 #include "gpu/launches/shapes.h"
 #include "gpu/launches/unpool.h"
@@ -69,27 +70,31 @@ void fast_weight_gradient(const PackLaunches& launches, const Convolution& whole
 
 }  // namespace
 
-void PackLaunches::operator()(const program::WeightGradient& gradient) const {
+void launch(const PackLaunches& launches, const program::WeightGradient& gradient) {
   const Convolution& c = gradient.convolution;
   switch (c.algorithms.weight_gradient) {
     case WeightGradientAlgorithm::per_lane:
-      lane_chains(*this, c, in(1));
+      lane_chains(launches, c, launches.in(1));
       break;
     case WeightGradientAlgorithm::per_row:
-      outer_products(*this, in(0), in(1), sums(0), outer_shape(c.of_group(), pack_groups(c)));
+      outer_products(launches, launches.in(0), launches.in(1), launches.sums(0),
+                     outer_shape(c.of_group(), launches.pack_groups(c)));
       break;
     case WeightGradientAlgorithm::winograd:
-      fast_weight_gradient(*this, c);
+      fast_weight_gradient(launches, c);
       break;
   }
-  bias_gradient(*this, c, in(1));
+  bias_gradient(launches, c, launches.in(1));
 }
 
-void PackLaunches::operator()(const program::UnpoolWeightGradient& gradient) const {
-  const Memory* const dy = scratch(kFirst);
-  launch_unpool(*this, gradient.pool, {in(1), in(2), dy});
-  lane_chains(*this, gradient.convolution, dy);
-  bias_gradient(*this, gradient.convolution, dy);
+void launch(const PackLaunches& launches, const program::UnpoolWeightGradient& gradient) {
+  const Memory* const dy = launches.scratch(kFirst);
+  launch_unpool(launches, gradient.pool, {launches.in(1), launches.in(2), dy});
+  lane_chains(launches, gradient.convolution, dy);
+  bias_gradient(launches, gradient.convolution, dy);
 }
+
+template void PackLaunches::operator()(const program::WeightGradient&) const;
+template void PackLaunches::operator()(const program::UnpoolWeightGradient&) const;
 
 }  // namespace lockstep::gpu
