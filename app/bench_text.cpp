@@ -90,9 +90,8 @@ std::string kernel_tables(const BenchFigures& figures) {
   }
   const Parts parts(figures.kernels);
   text += fmt::format(
-      "\nof the time of all kernels: convolution and linear {:.1f} %, norm, relu, sum, pool and dropout "
-      "{:.1f} "
-      "%, the rest {:.1f} %\n",
+      "\nof the time of all kernels: convolution and linear {:.1f} %, all other layers {:.1f} %, the rest "
+      "{:.1f} %\n",
       100 * parts.products, 100 * parts.layers, 100 * parts.rest);
   return text;
 }

@@ -1,6 +1,8 @@
 // Every kind of layer, and every form of one, against every place that must know it: shape rule, naive twin,
 // gradient in double, CPU kernels, GPU kernels, random cases. The list of kinds is the variant's own: a kind
 // that has no example here does not compile.
+#include <set>
+
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -8,6 +10,7 @@
 #include "cpu/kernels.h"
 #include "device/steps_for_test.h"
 #include "gpu_devices_for_test.h"
+#include "model/text.h"
 #include "property/draw.h"
 #include "reference/check_gradients_for_test.h"
 
@@ -194,6 +197,15 @@ TEST_P(LayerKinds, IsDrawnInRandomCases) {
                                  [](const model::Layer& layer) { return GetParam().holds(layer.kind); });
   }
   EXPECT_GE(found, kLeast) << "of " << kCases;
+}
+
+// A model's text is hashed, and every form of a layer gives other bits.
+TEST(LayerKindsText, IsAnotherForEveryForm) {
+  std::set<std::string> texts;
+  for (const Example& example : examples()) {
+    const auto tested = std::ranges::find(example.layers, "tested", &model::Layer::name);
+    EXPECT_TRUE(texts.insert(model::text_of(tested->kind)).second) << example;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LayerKinds, testing::ValuesIn(examples()),

@@ -4,6 +4,7 @@
 A room includes itself and what it USES. The room reference (the naive twins) is included only by tests and itself. Tests and app/ include what they like. Public headers (include/lockstep) and examples include
 each other's <lockstep/...> and the standard library, nothing else; of the rooms only api, and base for the one Error,
 include public headers. No file grows past MOST_LINES. Tests get programs from checked_data_parallel() or from a Runner.
+A layer with an instruction and kernels of its own is known to few files: see CONTRIBUTING.md, "Adding a layer".
 """
 import argparse
 import itertools
@@ -13,6 +14,8 @@ import sys
 
 MOST_LINES = 500
 SOURCES = {".h", ".cpp", ".inc"}
+LAYER, MOST_FILES_OF_A_LAYER = "dropout", 10
+WITHOUT_LAYERS = ("src/run/", "src/train/", "src/transport/", "src/program/exchange/")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
 ANY_INCLUDE = re.compile(r'^\s*#\s*include\s+(["<][^">]+[">])')
 PUBLIC_INCLUDE = re.compile(r"<lockstep/(\w+\.h)>")
@@ -80,6 +83,30 @@ def is_unchecked(path, line):
     return bool((UNCHECKED_IN_ITS_ROOM if in_its_room else UNCHECKED).search(line))
 
 
+def files_of_layer(root):
+    """The production files whose code names LAYER, but for the models that have such layers."""
+    files = [root / "src/CMakeLists.txt"]
+    files += [p for folder in ("include", "src") for p in (root / folder).rglob("*") if p.suffix in SOURCES]
+    for file in sorted(files):
+        path = file.relative_to(root)
+        if is_test(path) or is_twin(path) or path.match("model/zoo*.cpp"):
+            continue
+        if path.name == "kernels_host.h":  # of the GPU kernels' tests
+            continue
+        code = re.sub(r"//.*", "", file.read_text())
+        if re.search(LAYER, code, re.IGNORECASE):
+            yield path
+
+
+def faults_of_layer(root):
+    known = [path.as_posix() for path in files_of_layer(root)]
+    if not 1 <= len(known) <= MOST_FILES_OF_A_LAYER:
+        yield f"{(known or ['src'])[0]}:1: {len(known)} files name {LAYER}, {MOST_FILES_OF_A_LAYER} may: {', '.join(known)}"
+    for path in known:
+        if path.startswith(WITHOUT_LAYERS):
+            yield f"{path}:1: names {LAYER}; nothing here knows a kind of layer"
+
+
 def violations(root):
     table = read_table(root / "src/CMakeLists.txt")
     if not table:
@@ -105,6 +132,7 @@ def violations(root):
                 fault = "a test gets programs from checked_data_parallel(), or leaves them to a Runner"
             if fault:
                 yield f"{path}:{number}: {fault}"
+    yield from faults_of_layer(root)
 
 
 def main():

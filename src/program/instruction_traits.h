@@ -30,7 +30,7 @@ enum class Over {
 // What an instruction is done for.
 enum class WorkKind {
   products,  // convolution and linear layers, with what is joined to them
-  layers,    // all other layers: norm, relu, sums, pools, dropout
+  layers,    // all other layers
   rest,      // what a step needs beside its layers: load, prepare, loss, check, update
 };
 
