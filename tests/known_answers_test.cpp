@@ -21,7 +21,7 @@
 #include "arithmetic/scalar.h"
 #include "base/aligned_buffer.h"
 #include "base/random.h"
-#include "cpu/kernels.h"
+#include "cpu/layers/dropout.h"
 #include "data/shuffle.h"
 #include "model/zoo.h"
 #include "program/node.h"
@@ -174,20 +174,20 @@ TEST(KnownAnswers, DropoutWords) {
         AlignedBuffer<float> numbers(elements * arithmetic::kPack);
         std::ranges::fill(numbers.span(), 1.0f);
         const std::array<std::uint32_t, arithmetic::kPack> examples{draws.examples[0]};
-        kernels->dropout({.x = numbers.data(),
-                          .y = numbers.data(),
-                          .channels = static_cast<int>(elements),
-                          .rows = 1,
-                          .columns = 1,
-                          .whole_rows = 1,
-                          .whole_columns = 1,
-                          .examples = examples.data(),
-                          .present = 1,
-                          .seed = draws.seed,
-                          .epoch = static_cast<std::uint32_t>(draws.epoch),
-                          .stream = stream_id("dropout:" + row.at(2)),
-                          .threshold = threshold,
-                          .scale = 1});
+        cpu::dropout_kernel (*kernels)({.x = numbers.data(),
+                                        .y = numbers.data(),
+                                        .channels = static_cast<int>(elements),
+                                        .rows = 1,
+                                        .columns = 1,
+                                        .whole_rows = 1,
+                                        .whole_columns = 1,
+                                        .examples = examples.data(),
+                                        .present = 1,
+                                        .seed = draws.seed,
+                                        .epoch = static_cast<std::uint32_t>(draws.epoch),
+                                        .stream = stream_id("dropout:" + row.at(2)),
+                                        .threshold = threshold,
+                                        .scale = 1});
         EXPECT_EQ(numbers[element * arithmetic::kPack] != 0, keeps)
             << kernels->name << " " << row.at(2) << " " << element;
       }

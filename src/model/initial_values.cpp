@@ -38,7 +38,7 @@ struct InitialWords {
   }
 };
 
-std::string words_of(const std::optional<InitialValues>& values) {
+std::string values_words(const std::optional<InitialValues>& values) {
   return values ? std::visit(InitialWords{}, *values) : "usual";
 }
 
@@ -50,8 +50,8 @@ void fill_initial(const Parameter& parameter, std::uint64_t seed, std::span<floa
 
 std::string words_of(const std::optional<InitialValues>& weight, bool has_bias,
                      const std::optional<InitialValues>& bias) {
-  return fmt::format("weight {}, {}", words_of(weight),
-                     has_bias ? fmt::format("bias {}", words_of(bias)) : "no bias");
+  return fmt::format("weight {}, {}", values_words(weight),
+                     has_bias ? fmt::format("bias {}", values_words(bias)) : "no bias");
 }
 
 }  // namespace lockstep::model
