@@ -38,10 +38,9 @@ std::vector<ParameterSpec> Conv2d::parameters(const Shape& in) const {
 }
 
 std::string Conv2d::words() const {
-  return fmt::format("convolution {} of {}, {}{}", out_channels,
-                     words_of({"kernel", kernel, stride, padding}),
-                     groups == 1 ? ", " : fmt::format(", {} groups, ", groups),
-                     words_of(initial_weight, bias, initial_bias));
+  return fmt::format(
+      "convolution {} of {}, {}{}", out_channels, words_of({"kernel", kernel, stride, padding}),
+      groups == 1 ? "" : fmt::format("{} groups, ", groups), words_of(initial_weight, bias, initial_bias));
 }
 
 }  // namespace lockstep::model
