@@ -1,4 +1,5 @@
-// Batch norm (simd/batch_norm.h). Numbers of a channel stand as program/layers/batch_norm.h says: [number][channel].
+// Batch norm (simd/batch_norm.h). Numbers of a channel stand as program/layers/batch_norm.h says:
+// [number][channel].
 #pragma once
 #include <cstddef>
 
