@@ -9,6 +9,7 @@
 #include "base/divide.h"
 #include "base/error.h"
 #include "plan/deal.h"
+#include "program/hide_meetings.h"
 #include "program/looks.h"
 #include "program/meet.h"
 #include "program/rank_builder.h"
@@ -382,7 +383,9 @@ std::vector<Shard> shards_of(const Program& step, const DataPlan& plan) {
 }
 
 std::vector<Program> data_parallel(const Program& step, const DataPlan& plan, int packs) {
-  std::vector<Program> programs = Splitter(step, plan, packs).split();
+  const bool waits = plan.ranks > 1 && !step.meetings.empty();
+  const Program arranged = waits ? hide_meetings(step) : step;
+  std::vector<Program> programs = Splitter(arranged, plan, packs).split();
   check_sums(programs);
   return programs;
 }

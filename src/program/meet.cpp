@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.h"
+
 namespace lockstep::program {
 namespace {
 
@@ -31,6 +33,15 @@ PackRange packs_of_group(const PackGroups& groups, int group, int all) {
 std::pair<int, int> groups_of(const PackGroups& groups, const PackRange& packs) {
   return packs.size() == 0 ? std::pair(0, 0)
                            : std::pair(groups.of(packs.first), groups.of(packs.last - 1) + 1);
+}
+
+// Waits for the statistics. Before it may stand work for meanwhile.
+Segment& segment_behind(Program& program, const Meeting& meeting) {
+  const auto found =
+      std::ranges::find(program.segments.begin() + static_cast<std::ptrdiff_t>(meeting.segment),
+                        program.segments.end(), Segment::Over::elements, &Segment::over);
+  check(found != program.segments.end(), "nothing waits for statistics that meet");
+  return *found;
 }
 
 std::vector<Group> groups_that_meet(const Meeting& meeting, std::size_t number,
@@ -111,7 +122,7 @@ class Expansion {
   }
   RankBuilder& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   std::vector<EventId>& next_waits(int rank) {
-    return at(rank).program().segments[meeting_.segment + 1].waits;
+    return segment_behind(at(rank).program(), meeting_).waits;
   }
   Region rows_of(BufferId buffer, const PackRange& rows) const {
     return {buffer, static_cast<std::size_t>(rows.first) * row_,
@@ -143,7 +154,7 @@ void deal_tables(std::vector<RankBuilder>& ranks) {
     const PackRange packs = packs_of(program).packs;
     for (const Meeting& meeting : program.meetings) {
       const auto [first, last] = groups_of(meeting.groups, packs);
-      std::vector<Instruction>& between = program.segments[meeting.segment + 1].instructions;
+      std::vector<Instruction>& between = segment_behind(program, meeting).instructions;
       if (first == last) between.clear();
       for (Instruction& instruction : between) {
         std::visit(

@@ -35,6 +35,7 @@ void ExchangeRun::begin(const program::Program& program, const device::StepInput
   error_ = nullptr;
   while (events_.size() < static_cast<std::size_t>(program.events)) events_.emplace_back(false);
   for (std::atomic<bool>& event : events_) event = false;
+  awaits_message_ = false;
   find_waiting_segments();
 }
 
@@ -57,6 +58,11 @@ void ExchangeRun::drain() {
 
 void ExchangeRun::signal(EventId event) {
   events_[static_cast<std::size_t>(event)] = true;
+  go_on();
+}
+
+// Unless another thread is at it.
+void ExchangeRun::go_on() {
   const Lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return;
   const Clock::time_point start = Clock::now();
@@ -68,6 +74,11 @@ void ExchangeRun::signal(EventId event) {
   }
   options_.activity.exchanging = nullptr;
   if (next_ != before) options_.clock.add(TraceSpan::Lane::exchange, start, "exchange");
+  note_what_is_awaited();
+}
+
+void ExchangeRun::note_what_is_awaited() {
+  awaits_message_ = !error_ && !options_.executable.works_in_background() && ticket_of(next_waits());
 }
 
 // What the events need may be further down the list than an instruction that waits for another message, so
@@ -83,6 +94,7 @@ void ExchangeRun::wait_for(std::span<const EventId> events) {
   // Other ranks may be waiting for what this rank has joined: it is sent before the work goes on.
   if (!events.empty()) advance(Joins::beside_work, {});
   options_.activity.exchanging = nullptr;
+  note_what_is_awaited();
 }
 
 void ExchangeRun::finish() {

@@ -33,6 +33,12 @@ class ExchangeRun {
   // goes wrong meanwhile is thrown by wait_for() or finish().
   void signal(program::EventId event);
 
+  // Goes on with the list if it stands at a message that may have arrived. Any thread, in the middle of its
+  // work: other ranks may be waiting for what this rank joins.
+  void look() {
+    if (awaits_message_) go_on();
+  }
+
   // Runs the list until these have happened, and then as far as it goes without waiting.
   void wait_for(std::span<const program::EventId> events);
 
@@ -61,6 +67,8 @@ class ExchangeRun {
   bool list_is_done() const { return next_ == program_->exchange.size(); }
   std::span<const program::EventId> next_waits() const;
   std::optional<transport::Ticket> ticket_of(std::span<const program::EventId> events) const;
+  void go_on();
+  void note_what_is_awaited();
   void advance(Joins joins, std::span<const program::EventId> until);
   void wait_for_one_of(std::span<const program::EventId> events, std::span<const program::EventId> others);
   void post();
@@ -76,6 +84,7 @@ class ExchangeRun {
   const device::StepInput* input_ = nullptr;
   std::vector<int> waiting_segments_;  // by event: the first segment that waits for it, or kNone
   std::deque<std::atomic<bool>> events_;
+  std::atomic<bool> awaits_message_{false};  // the next instruction does
 
   std::mutex mutex_;  // over what follows; try_lock, which the annotated mutex does not have
   std::size_t next_ = 0;

@@ -57,6 +57,7 @@ struct Runner::Worker final : device::Watcher {
   void begin(const program::Instruction& instruction) override {
     activity.instruction = &instruction;
     activity.moves.fetch_add(1, std::memory_order_relaxed);
+    exchange_run.look();
   }
   void signal(program::EventId event) override { exchange_run.signal(event); }
 
