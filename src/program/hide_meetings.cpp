@@ -112,9 +112,8 @@ class Hiding {
     for (std::size_t i = list(from).size(); i-- > 0;) {
       const Instruction& instruction = list(from)[i];
       const auto behind = std::span(list(from)).subspan(i + 1);
-      if (makes_rows(instruction) || std::ranges::any_of(behind, [&](const Instruction& stays) {
-            return depends(stays, instruction);
-          }))
+      if (makes_rows(instruction) ||
+          std::ranges::any_of(behind, [&](const Instruction& stays) { return depends(stays, instruction); }))
         continue;
       move_if_it_fits({from, i}, {to, 0});
     }
@@ -156,9 +155,10 @@ class Hiding {
   void sort_sums() {
     const std::vector<Instruction*> all = all_instructions();
     const auto complete = [&](const Sum& sum) {
-      return std::ranges::find_if(all, [&](const Instruction* i) {
-               return std::ranges::find(i->outputs, sum.partial) != i->outputs.end();
-             }) -
+      return std::ranges::find_if(all,
+                                  [&](const Instruction* i) {
+                                    return std::ranges::find(i->outputs, sum.partial) != i->outputs.end();
+                                  }) -
              all.begin();
     };
     std::ranges::stable_sort(step_.sums, {}, complete);

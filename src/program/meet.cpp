@@ -121,9 +121,7 @@ class Expansion {
     return rank.elements(meeting.by_pack) / static_cast<std::size_t>(rank.program().packs);
   }
   RankBuilder& at(int rank) { return ranks_[static_cast<std::size_t>(rank)]; }
-  std::vector<EventId>& next_waits(int rank) {
-    return segment_behind(at(rank).program(), meeting_).waits;
-  }
+  std::vector<EventId>& next_waits(int rank) { return segment_behind(at(rank).program(), meeting_).waits; }
   Region rows_of(BufferId buffer, const PackRange& rows) const {
     return {buffer, static_cast<std::size_t>(rows.first) * row_,
             static_cast<std::size_t>(rows.size()) * row_};
