@@ -17,7 +17,8 @@ namespace {
 constexpr int kExamples = 64, kPixels = 9;
 constexpr std::chrono::seconds kPatience{10};
 
-// Rank 1 owns the sums of the second meeting; it has as much to do as it takes rank 0 to get them.
+// Rank 1 owns the sums of the second meeting. It comes to what it does meanwhile before rank 0 makes its
+// rows, and has as much to do as it takes rank 0 to get the sums.
 struct Race {
   std::atomic<bool> has_factors{false}, came_to_work{false}, missed{false};
 };
@@ -29,18 +30,25 @@ class RacingExecutable final : public device::PassingExecutable {
       : PassingExecutable(std::move(inner)), program_(program), rank_(rank), race_(race) {}
 
   void run(std::size_t segment, const device::StepInput& input, device::Watcher& watcher) override {
-    const std::string& name = program_.segments[segment].name;
-    if (rank_ == 0 && name == "norm factors") race_.has_factors = true;
-    if (rank_ == 1 && name == "packs meanwhile") work_long(program_.segments[segment], watcher);
+    const program::Segment& now = program_.segments[segment];
+    const bool makes_rows =
+        segment + 1 < program_.segments.size() && program_.segments[segment + 1].name == kMeanwhile;
+    if (rank_ == 0 && makes_rows) wait_until(race_.came_to_work, [] {});
+    if (rank_ == 0 && now.name == "norm factors") race_.has_factors = true;
+    if (rank_ == 1 && now.name == kMeanwhile) {
+      race_.came_to_work = true;
+      wait_until(race_.has_factors, [&] { watcher.begin(now.instructions.front()); });
+    }
     inner().run(segment, input, watcher);
   }
 
  private:
-  void work_long(const program::Segment& segment, device::Watcher& watcher) {
-    race_.came_to_work = true;
+  static constexpr std::string_view kMeanwhile = "packs meanwhile";
+
+  void wait_until(const std::atomic<bool>& happened, const auto& work) {
     const auto end = std::chrono::steady_clock::now() + kPatience;
-    while (!race_.has_factors && !race_.missed) {
-      watcher.begin(segment.instructions.front());
+    while (!happened && !race_.missed) {
+      work();
       std::this_thread::yield();
       if (std::chrono::steady_clock::now() > end) race_.missed = true;
     }
