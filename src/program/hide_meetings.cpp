@@ -9,7 +9,7 @@
 namespace lockstep::program {
 namespace {
 
-bool share(const std::vector<BufferId>& a, const std::vector<BufferId>& b) {
+bool have_in_common(const std::vector<BufferId>& a, const std::vector<BufferId>& b) {
   return std::ranges::find_first_of(a, b) != a.end();
 }
 
@@ -20,8 +20,8 @@ bool uses(const Instruction& instruction, BufferId buffer) {
 
 // Must the two stay in this order?
 bool depends(const Instruction& later, const Instruction& earlier) {
-  return share(later.inputs, earlier.outputs) || share(later.outputs, earlier.inputs) ||
-         share(later.outputs, earlier.outputs);
+  return have_in_common(later.inputs, earlier.outputs) || have_in_common(later.outputs, earlier.inputs) ||
+         have_in_common(later.outputs, earlier.outputs);
 }
 
 // Bits that the buffer has for an example; of buffers that hold numbers of packs.

@@ -141,6 +141,7 @@ class Follower {
 
   void run(const Instruction& instruction) {
     std::vector<int> inputs;
+    inputs.reserve(instruction.inputs.size());
     for (const BufferId input : instruction.inputs) {
       EXPECT_GE(at(input), 0) << to_text(instruction) << " reads what nothing has made";
       inputs.push_back(at(input));
@@ -170,6 +171,7 @@ TEST(HideMeetings, SumsAreListedAsTheyBecomeComplete) {
   for (const Program& step : both_kinds_of_steps()) {
     const Program hidden = hide_meetings(step);
     std::vector<BufferId> made, listed;
+    listed.reserve(hidden.sums.size());
     for (const Segment& segment : hidden.segments)
       for (const Instruction& instruction : segment.instructions)
         for (const BufferId output : instruction.outputs)

@@ -258,7 +258,7 @@ struct Table {
 // Of a step that is not yet dealt to ranks: what has to happen between two segments over packs. The rows that
 // the packs of a group made meet, by the pack tree of the group, whose packs are numbered from its first.
 struct Meeting {
-  std::size_t segment = 0;  // its packs make the rows; the segment behind it waits for the groups of its rank
+  std::size_t segment = 0;  // its packs make the rows; the next one over elements waits for the rank's groups
   BufferId by_pack = -1, by_group = -1;
   Join::Operator op = Join::Operator::statistics;
   PackGroups groups = {};
