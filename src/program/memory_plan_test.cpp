@@ -62,6 +62,7 @@ std::vector<Program> programs() {
          {lenet, model::zoo_model("mlp"), residual(rule, 3), normed(residual(rule, 2))}) {
       for (const bool fuse : {true, false}) {
         all.push_back(checked_data_parallel(compile_training(model, {.fuse = fuse}), {}, 16)[0]);
+        all.push_back(checked_data_parallel(compile_training(model, {.fuse = fuse}), {.ranks = 2}, 32)[1]);
         all.push_back(checked_data_parallel(compile_evaluation(model, {.fuse = fuse}), {}, 16)[0]);
       }
     }
