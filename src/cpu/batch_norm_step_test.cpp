@@ -118,12 +118,6 @@ program::Program make_norm_program(const NormStepCase& c) {
     p.buffers.push_back({name, Role::gradient, kChannels});
   p.buffers.push_back({"verdict", Role::counts, 1});
 
-  std::vector<BufferId> to_sums{Id::dy, Id::x, Id::coefficients},
-      to_dx{Id::dy, Id::x, Id::coefficients, Id::factors};
-  if (c.relu) {
-    to_sums.push_back(Id::y);
-    to_dx.push_back(Id::y);
-  }
   const auto over_elements = [](std::string name, Instruction instruction) {
     return Segment{std::move(name), Segment::Over::elements, {std::move(instruction)}};
   };
@@ -142,7 +136,7 @@ program::Program make_norm_program(const NormStepCase& c) {
        {{NormForward{kShape, c.groups, c.relu}, "bn", {Id::x, Id::coefficients}, {Id::y}},
         {NormSums{kShape, c.groups, c.relu},
          "bn",
-         to_sums,
+         {Id::dy, Id::x, Id::coefficients},
          {Id::sums, Id::gamma_partial, Id::beta_partial},
          {1}}},
        c.share},
@@ -152,7 +146,10 @@ program::Program make_norm_program(const NormStepCase& c) {
                                 {Id::factors}}),
       {"backward",
        Segment::Over::packs,
-       {{NormInputGradient{kShape, c.groups, c.relu}, "bn", to_dx, {Id::dx}}},
+       {{NormInputGradient{kShape, c.groups, c.relu},
+         "bn",
+         {Id::dy, Id::x, Id::coefficients, Id::factors},
+         {Id::dx}}},
        c.share},
       over_elements("running", {NormRunning{kAll, kMomentum, c.group_count()},
                                 "bn",

@@ -36,12 +36,10 @@ class NormPrograms {
     std::vector<EventId> measured, summed;
     for (RankBuilder& rank : ranks) {
       const std::vector<Sum>& of = rank.program().sums;
-      std::vector<BufferId> inputs{ids.dy, ids.x, ids.coefficients};
-      if (law_.relu) inputs.push_back(ids.y);
       statistics.push_back({NormStatistics{case_.shape}, "bn", {ids.x}, {ids.triples}});
       sums.push_back({NormSums{case_.shape, {law_.group_packs}, law_.relu},
                       "bn",
-                      inputs,
+                      {ids.dy, ids.x, ids.coefficients},
                       {ids.sums, of[0].partial, of[1].partial}});
       measured.push_back(rank.when_done(statistics.back()));
       summed.push_back(rank.when_done(sums.back()));
@@ -223,8 +221,6 @@ class NormPrograms {
     const int channels = law_.channels, packs = share.size();
     const int first = packs == 0 ? 0 : groups.of(share.first);
     const int last = packs == 0 ? 0 : groups.of(share.last - 1) + 1;
-    std::vector<BufferId> of_dx{ids.dy, ids.x, ids.coefficients, ids.factors};
-    if (law_.relu) of_dx.push_back(ids.y);
     p.segments = {{"statistics",
                    Over::packs,
                    {{Load{case_.shape}, "", {}, {ids.x, ids.labels}}, std::move(statistics)},
@@ -249,7 +245,10 @@ class NormPrograms {
                      {ids.factors}}}},
                   {"backward",
                    Over::packs,
-                   {{NormInputGradient{case_.shape, groups, law_.relu}, "bn", of_dx, {ids.dx}}},
+                   {{NormInputGradient{case_.shape, groups, law_.relu},
+                     "bn",
+                     {ids.dy, ids.x, ids.coefficients, ids.factors},
+                     {ids.dx}}},
                    share},
                   {"check", Over::elements, {{Check{}, "", {}, {p.verdict}}}},
                   {"update",

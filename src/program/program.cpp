@@ -59,24 +59,14 @@ struct SignatureOf {
   Signature operator()(const NormForward&) const {
     return {"norm", {activation, statistics}, {activation}, 2, 1};
   }
-  Signature operator()(const NormSums& sums) const {
-    const std::size_t inputs = sums.relu ? 4 : 3;
-    return {"norm sums",
-            {activation, activation, statistics, activation},
-            {statistics, partial, partial},
-            inputs,
-            3};
+  Signature operator()(const NormSums&) const {
+    return {"norm sums", {activation, activation, statistics}, {statistics, partial, partial}, 3, 3};
   }
   Signature operator()(const NormFactors&) const {
     return {"norm factors", {statistics, statistics, statistics}, {statistics}, 3, 1};
   }
-  Signature operator()(const NormInputGradient& gradient) const {
-    const std::size_t inputs = gradient.relu ? 5 : 4;
-    return {"norm input gradient",
-            {activation, activation, statistics, statistics, activation},
-            {activation},
-            inputs,
-            1};
+  Signature operator()(const NormInputGradient&) const {
+    return {"norm input gradient", {activation, activation, statistics, statistics}, {activation}, 4, 1};
   }
   Signature operator()(const NormRunning&) const {
     return {"running statistics", {counts, statistics, parameter, parameter}, {parameter, parameter}, 4, 2};

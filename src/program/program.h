@@ -143,8 +143,8 @@ struct NormForward {  // over packs: [x, coefficients] -> [y]
   PackGroups groups;
   bool relu = false;  // y is behind a relu
 };
-// Over packs: [dy, x, coefficients, and y if relu] -> [sums by pack, gamma partial, beta partial].
-// With relu, dy counts where y > 0, else +0.
+// Over packs: [dy, x, coefficients] -> [sums by pack, gamma partial, beta partial].
+// With relu, dy counts where y > 0, else +0; y is computed again from x.
 struct NormSums {
   Shape shape;
   PackGroups groups;
@@ -154,8 +154,8 @@ struct NormFactors {  // over elements: [triples by group, coefficients, sums by
   int channels = 0;
   int first = 0, last = 1;  // groups
 };
-struct NormInputGradient {  // over packs: [dy, x, coefficients, factors, and y if relu] -> [dx], perhaps over
-                            // dy
+struct NormInputGradient {  // over packs: [dy, x, coefficients, factors] -> [dx], perhaps over dy; relu: as
+                            // in NormSums
   Shape shape;
   PackGroups groups;
   bool relu = false;

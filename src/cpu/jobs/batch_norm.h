@@ -26,10 +26,10 @@ using NormForwardFunction = void (*)(const NormForwardJob&);
 // What the backward pass reads.
 struct NormBackward {
   const float *dy, *x;
-  const float* y;  // behind a relu; null: there is none
   const float* coefficients;
   int channels, positions;
   int present;
+  bool relu;  // behind the norm
 };
 using NormSumsFunction = void (*)(const NormBackward&, float* sums);
 using NormInputGradientFunction = void (*)(const NormBackward&, const float* factors,

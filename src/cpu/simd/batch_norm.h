@@ -136,13 +136,22 @@ HWY_NOINLINE inline void norm_forward(const NormForwardJob& job) {
 
 // ---- backward
 
-// dy, where a relu let it pass.
+// What a relu lets pass of dy. It lets pass where its input is above zero, and its input is the norm of x,
+// rounded as in the forward pass. x is in a register already, so this takes less time than reading y.
 template <bool kRelu>
-HWY_INLINE Vec norm_gradient(const NormBackward& job, std::ptrdiff_t at) {
-  const Vec dy = load(job.dy + at);
-  if constexpr (kRelu) return hn::IfThenElseZero(hn::Gt(load(job.y + at), hn::Zero(kTag)), dy);
-  return dy;
-}
+class NormGradient {
+ public:
+  HWY_INLINE NormGradient(const NormBackward& job, int channel)
+      : scale_(broadcast(job.coefficients + 2 * job.channels + channel)),
+        shift_(broadcast(job.coefficients + 3 * job.channels + channel)) {}
+  HWY_INLINE Vec operator()(Vec dy, Vec x) const {
+    if constexpr (kRelu) return hn::IfThenElseZero(hn::Gt(hn::MulAdd(x, scale_, shift_), hn::Zero(kTag)), dy);
+    return dy;
+  }
+
+ private:
+  const Vec scale_, shift_;
+};
 
 // Sums per lane of channels [first, count), which are counted from `channel`: of dy and of dy * h.
 template <int kChannels, bool kRelu>
@@ -162,10 +171,11 @@ HWY_INLINE void norm_gradient_lane_sums(const NormBackward& job, int channel, in
     for (std::ptrdiff_t p = start; p < start + plane; p += kPack) {
       HWY_UNROLL(8) for (int o = 0; o < kChannels; ++o) {
         const Vec mean = broadcast(means + c + o), r = broadcast(rs + c + o);
+        const NormGradient<kRelu> passed(job, channel + c + o);
         HWY_UNROLL(4) for (int v = 0; v < kVectors; ++v) {
           const std::ptrdiff_t at = p + o * plane + v * kLanes;
-          const Vec dy = norm_gradient<kRelu>(job, at);
-          const Vec h = hn::Mul(hn::Sub(load(job.x + at), mean), r);
+          const Vec x = load(job.x + at), dy = passed(load(job.dy + at), x);
+          const Vec h = hn::Mul(hn::Sub(x, mean), r);
           beta[o][v] = hn::Add(beta[o][v], dy);
           gamma[o][v] = hn::MulAdd(dy, h, gamma[o][v]);
         }
@@ -198,7 +208,7 @@ HWY_INLINE void norm_sums_of(const NormBackward& job, float* sums) {
 }
 
 HWY_NOINLINE inline void norm_sums(const NormBackward& job, float* sums) {
-  if (job.y != nullptr) return norm_sums_of<true>(job, sums);
+  if (job.relu) return norm_sums_of<true>(job, sums);
   norm_sums_of<false>(job, sums);
 }
 
@@ -210,11 +220,12 @@ HWY_INLINE void norm_input_gradient_of(const NormBackward& job, const float* fac
     const Vec mean = broadcast(job.coefficients + c);
     const Vec a = broadcast(factors + c), b = broadcast(factors + job.channels + c);
     const Vec e = broadcast(factors + 2 * job.channels + c);
+    const NormGradient<kRelu> passed(job, c);
     for (std::ptrdiff_t p = c * plane; p < (c + 1) * plane; p += kPack) {
       HWY_UNROLL(4) for (int v = 0; v < kVectors; ++v) {
         const std::ptrdiff_t at = p + v * kLanes;
-        const Vec dy = norm_gradient<kRelu>(job, at);
-        const Vec back = hn::MulAdd(b, hn::Sub(load(job.x + at), mean), e);
+        const Vec x = load(job.x + at), dy = passed(load(job.dy + at), x);
+        const Vec back = hn::MulAdd(b, hn::Sub(x, mean), e);
         store(present.select(finished(hn::MulAdd(a, dy, back)), v), dx + at);
       }
     }
@@ -222,7 +233,7 @@ HWY_INLINE void norm_input_gradient_of(const NormBackward& job, const float* fac
 }
 
 HWY_NOINLINE inline void norm_input_gradient(const NormBackward& job, const float* factors, float* dx) {
-  if (job.y != nullptr) return norm_input_gradient_of<true>(job, factors, dx);
+  if (job.relu) return norm_input_gradient_of<true>(job, factors, dx);
   norm_input_gradient_of<false>(job, factors, dx);
 }
 

@@ -71,8 +71,8 @@ class NormSumsStep : public NormStep {
       : NormStep(norm.shape, norm.groups, i, context), relu_(norm.relu) {}
   void run_pack(const Work& work, int pack) const override {
     float* const sums = of_pack(outputs_[0], 2, work, pack);
-    kernels_.norm_sums({in(0, work, pack), in(1, work, pack), relu_ ? in(3, work, pack) : nullptr,
-                        of_group(inputs_[2], 4, work, pack), channels_, positions_, present(work, pack)},
+    kernels_.norm_sums({in(0, work, pack), in(1, work, pack), of_group(inputs_[2], 4, work, pack), channels_,
+                        positions_, present(work, pack), relu_},
                        sums);
     const auto count = static_cast<std::size_t>(channels_);
     kernels_.join_row(sums + channels_, 0, count, join(1, work, pack));
@@ -89,10 +89,9 @@ class NormInputGradientStep : public NormStep {
                         const StepContext& context)
       : NormStep(norm.shape, norm.groups, i, context), relu_(norm.relu) {}
   void run_pack(const Work& work, int pack) const override {
-    kernels_.norm_input_gradient(
-        {in(0, work, pack), in(1, work, pack), relu_ ? in(4, work, pack) : nullptr,
-         of_group(inputs_[2], 4, work, pack), channels_, positions_, present(work, pack)},
-        of_group(inputs_[3], 3, work, pack), out(0, work, pack));
+    kernels_.norm_input_gradient({in(0, work, pack), in(1, work, pack), of_group(inputs_[2], 4, work, pack),
+                                  channels_, positions_, present(work, pack), relu_},
+                                 of_group(inputs_[3], 3, work, pack), out(0, work, pack));
   }
 
  private:

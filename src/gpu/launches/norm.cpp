@@ -36,13 +36,12 @@ void PackLaunches::operator()(const program::NormForward& norm) const {
 
 void PackLaunches::operator()(const program::NormSums& norm) const {
   const NormShape s = norm_shape(*this, norm.shape, norm.groups, norm.relu);
-  context.items("norm_sums", {in(0), in(1), in(2), norm.relu ? in(3) : in(0), out(0), sums(1), sums(2), s},
-                channel_items(s));
+  context.items("norm_sums", {in(0), in(1), in(2), out(0), sums(1), sums(2), s}, channel_items(s));
 }
 
 void PackLaunches::operator()(const program::NormInputGradient& norm) const {
   const NormShape s = norm_shape(*this, norm.shape, norm.groups, norm.relu);
-  context.items("norm_input_gradient", {in(0), in(1), in(2), in(3), norm.relu ? in(4) : in(0), out(0), s},
+  context.items("norm_input_gradient", {in(0), in(1), in(2), in(3), out(0), s},
                 element_items(s, context.style));
 }
 

@@ -52,16 +52,10 @@ void BatchNormNode::backward(Builder& builder, const Node& node) const {
   const PackGroups groups{group_packs};
   const BufferId dy = builder.gradient(node), x = builder.input(node),
                  coefficients = builder.kept(node, "coefficients");
-  std::vector<BufferId> y;
-  if (relu) y.push_back(builder.output(node));
-  const auto and_y = [&](std::vector<BufferId> inputs) {
-    inputs.insert(inputs.end(), y.begin(), y.end());
-    return inputs;
-  };
   const BufferId sums = builder.add_table(node.name + ".sums", row(shape, 2), kByPack);
   builder.emit({NormSums{shape, groups, relu},
                 node.name,
-                and_y({dy, x, coefficients}),
+                {dy, x, coefficients},
                 {sums, builder.sum_of(first_parameter), builder.sum_of(first_parameter + 1)}});
   if (!builder.wants_gradient(node.inputs[0])) return;
   const BufferId by_group = builder.add_table(node.name + ".group_sums", row(shape, 2), groups),
@@ -72,8 +66,7 @@ void BatchNormNode::backward(Builder& builder, const Node& node) const {
                 node.name,
                 {builder.kept(node, "triples"), coefficients, by_group},
                 {factors}});
-  builder.emit(
-      {NormInputGradient{shape, groups, relu}, node.name, and_y({dy, x, coefficients, factors}), {dx}});
+  builder.emit({NormInputGradient{shape, groups, relu}, node.name, {dy, x, coefficients, factors}, {dx}});
   builder.add_gradient(node, 0, dx);
 }
 
