@@ -31,11 +31,14 @@ struct PlainNorm {
     return to;
   }
 
-  Numbers forward(const Numbers& x, const Numbers& coefficients, bool relu) const {
+  // The addend of a residual sum may be missing.
+  Numbers forward(const Numbers& x, const Numbers& coefficients, bool relu,
+                  const Numbers& addend = {}) const {
     Numbers y(x.size());
     for (std::size_t i = 0; i < x.size(); ++i) {
       const std::size_t c = i / (positions * kLanes);
       y[i] = std::fma(x[i], coefficients[2 * channels + c], coefficients[3 * channels + c]);
+      if (!addend.empty()) y[i] = y[i] + addend[i];
       if (relu && !(y[i] > 0) && y[i] == y[i]) y[i] = 0;
     }
     return y;

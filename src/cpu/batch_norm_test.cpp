@@ -106,8 +106,28 @@ TEST(BatchNormKernels, Forward) {
     const AlignedBuffer<float> x = aligned(c.x);
     AlignedBuffer<float> y(c.x.size());
     for (const bool relu : {false, true}) {
-      row.norm_forward({x.data(), c.coefficients.data(), y.data(), c.channels, c.positions, relu});
+      row.norm_forward({x.data(), c.coefficients.data(), nullptr, y.data(), c.channels, c.positions, relu});
       ASSERT_THAT(values_of(y), SameBits(c.plain.forward(c.x, c.coefficients, relu)));
+    }
+  });
+}
+
+// y lies over x, then over the addend; at last x is the addend, too.
+TEST(BatchNormKernels, ForwardInAResidualSum) {
+  for_each_norm_case([](const Kernels& row, const NormCase& c) {
+    for (const bool relu : {false, true}) {
+      const Tensor expected = c.plain.forward(c.x, c.coefficients, relu, c.dy);
+      for (const bool over_x : {true, false}) {
+        AlignedBuffer<float> x = aligned(c.x), addend = aligned(c.dy);
+        AlignedBuffer<float>& y = over_x ? x : addend;
+        row.norm_forward(
+            {x.data(), c.coefficients.data(), addend.data(), y.data(), c.channels, c.positions, relu});
+        ASSERT_THAT(values_of(y), SameBits(expected));
+      }
+      AlignedBuffer<float> all = aligned(c.x);
+      row.norm_forward(
+          {all.data(), c.coefficients.data(), all.data(), all.data(), c.channels, c.positions, relu});
+      ASSERT_THAT(values_of(all), SameBits(c.plain.forward(c.x, c.coefficients, relu, c.x)));
     }
   });
 }

@@ -89,6 +89,7 @@ constexpr Kernels make_kernels(std::string_view name) {
   row.relu = relu_all;
   row.relu_gradient = relu_gradient;
   row.sum = sum_all;
+  row.sum_relu = sum_relu;
   row.average_pool = average_pool;
   row.average_pool_gradient = average_pool_gradient;
   row.maximum_pool = maximum_pool;

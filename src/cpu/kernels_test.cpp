@@ -14,6 +14,7 @@
 #include "base/same_bits_for_test.h"
 #include "reference/add.h"
 #include "reference/dropout.h"
+#include "reference/relu.h"
 
 namespace lockstep::cpu {
 namespace {
@@ -197,12 +198,28 @@ TEST(Kernels, SumAddsEveryElementAlsoInPlace) {
     }
     a[3] = b[3] = -0.0f;
     a[4] = b[4] = std::numeric_limits<float>::denorm_min();
+    a[5] = std::numeric_limits<float>::quiet_NaN();
+    b[6] = -a[6];
     const std::vector<float> expected = reference::add(a.span(), b.span());
+    const auto copy_of = [](const AlignedBuffer<float>& from) {
+      AlignedBuffer<float> copy(from.size());
+      std::copy_n(from.data(), from.size(), copy.data());
+      return copy;
+    };
     const auto values = [](const AlignedBuffer<float>& of) {
       return std::vector<float>(of.data(), of.data() + 48);
     };
     row.sum(a.data(), b.data(), to.data(), 48);
     EXPECT_THAT(values(to), SameBits(expected));
+    const std::vector<float> behind_relu = reference::relu_forward(expected);
+    row.sum_relu(a.data(), b.data(), to.data(), 48);
+    EXPECT_THAT(values(to), SameBits(behind_relu));
+    to = copy_of(a);
+    row.sum_relu(to.data(), b.data(), to.data(), 48);
+    EXPECT_THAT(values(to), SameBits(behind_relu));
+    to = copy_of(b);
+    row.sum_relu(a.data(), to.data(), to.data(), 48);
+    EXPECT_THAT(values(to), SameBits(behind_relu));
     row.sum(a.data(), b.data(), a.data(), 48);
     EXPECT_THAT(values(a), SameBits(expected));
     row.sum(a.data(), a.data(), a.data(), 48);

@@ -52,7 +52,7 @@ std::vector<std::string> names_of(const std::vector<Node>& nodes) {
 
 TEST(BatchNormPasses, AReluBehindItIsFused) {
   EXPECT_EQ(names_of(fuse(trim(lower(residual_model(0))))),
-            (std::vector<std::string>{"conv1", "bn1+relu1", "conv2", "bn2", "conv3", "bn3", "add1", "relu2",
+            (std::vector<std::string>{"conv1", "bn1+relu1", "conv2", "bn2", "conv3", "bn3", "add1+relu2",
                                       "flatten1", "linear1"}));
   model::Model two_readers = chain_model();
   two_readers.layers.insert(two_readers.layers.begin() + 3, {"add1", Add{}, {"bn1", "relu1"}});
@@ -62,6 +62,45 @@ TEST(BatchNormPasses, AReluBehindItIsFused) {
   pooled.layers.insert(pooled.layers.begin() + 3, {"pool1", AvgPool{{3, 3}, {3, 3}}});
   EXPECT_EQ(names_of(fuse(trim(lower(pooled)))),
             (std::vector<std::string>{"conv1", "bn1+relu1", "pool1", "flatten1", "linear1"}));
+}
+
+// The operand that each residual sum computes itself, and the batch norms that leave this to their sum.
+std::vector<int> normed_operands(const model::Model& model) {
+  std::vector<int> operands;
+  for (const Node& node : fuse(trim(lower(model))))
+    if (const auto* const sum = std::get_if<AddNode>(&node.kind)) operands.push_back(sum->normed);
+  return operands;
+}
+std::vector<std::string> norms_in_sums(const model::Model& model) {
+  std::vector<std::string> names;
+  for (const Node& node : fuse(trim(lower(model)))) {
+    const auto* const norm = std::get_if<BatchNormNode>(&node.kind);
+    if (norm != nullptr && norm->in_sum) names.push_back(node.name);
+  }
+  return names;
+}
+
+TEST(BatchNormPasses, ASumComputesTheFirstBatchNormThatItAloneReads) {
+  using testing::ElementsAre, testing::IsEmpty;
+  model::Model model = residual_model(0);
+  EXPECT_THAT(normed_operands(model), ElementsAre(0));
+  EXPECT_THAT(norms_in_sums(model), ElementsAre("bn2"));
+  model.layers[7].inputs = {"bn3", "bn2"};
+  EXPECT_THAT(normed_operands(model), ElementsAre(1));
+  EXPECT_THAT(norms_in_sums(model), ElementsAre("bn2"));
+  // bn2 has two readers, then one that reads it twice.
+  model.layers.insert(model.layers.begin() + 8, {"add2", Add{}, {"bn2", "add1"}});
+  EXPECT_THAT(normed_operands(model), ElementsAre(0, -1));
+  EXPECT_THAT(norms_in_sums(model), ElementsAre("bn3"));
+  model.layers.erase(model.layers.begin() + 5, model.layers.begin() + 8);
+  model.layers[5].inputs = {"bn2", "bn2"};
+  EXPECT_THAT(normed_operands(model), ElementsAre(-1));
+  EXPECT_THAT(norms_in_sums(model), IsEmpty());
+  // Behind a batch norm with relu nothing is left to compute.
+  model = residual_model(0);
+  model.layers.resize(3);
+  model.layers.push_back({"add1", Add{}, {"relu1", "conv1"}});
+  EXPECT_THAT(normed_operands(model), ElementsAre(-1));
 }
 
 TEST(BatchNormPasses, ItsStatisticsAreThoseOfAllPositions) {
@@ -148,6 +187,20 @@ TEST(BatchNormProgram, AnEvaluationUsesRunningStatistics) {
   });
   EXPECT_EQ(std::get<NormForward>(norm->operation).groups.packs, 0);
   EXPECT_EQ(of_two.buffers[static_cast<std::size_t>(norm->inputs[1])].elements, 4U * 3U) << "one group";
+}
+
+// What a batch norm gives to a residual sum is written nowhere, in a training as in an evaluation.
+TEST(BatchNormProgram, AResidualSumComputesABatchNorm) {
+  for (const Program& p : {compile_training(residual_model(32)), compile_evaluation(residual_model(32))}) {
+    const std::vector<std::string> all = lines(p);
+    EXPECT_THAT(all, testing::Contains("norm of bn2+add1+relu2: conv2 bn2.coefficients bn3 -> add1+relu2"));
+    EXPECT_THAT(all, testing::Contains("norm of bn3: conv3 bn3.coefficients -> bn3"));
+    EXPECT_THAT(all, testing::Not(testing::Contains(testing::StartsWith("add of add1"))));
+    EXPECT_EQ(std::ranges::count(p.buffers, "bn2", &Buffer::name), 0);
+  }
+  EXPECT_THAT(lines(compile_training(residual_model(32), {.fuse = false})),
+              testing::IsSupersetOf({"norm of bn2: conv2 bn2.coefficients -> bn2",
+                                     "add of add1: bn2 bn3 -> add1", "relu of relu2: add1 -> relu2"}));
 }
 
 // The picture wants no gradient, so sums are made for gamma and beta alone.

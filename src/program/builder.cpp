@@ -80,6 +80,10 @@ void Builder::set_output(const Node& node, BufferId buffer) {
   values_[static_cast<std::size_t>(node.value)] = buffer;
 }
 
+void Builder::postpone(const Node& node, Instruction instruction) {
+  postponed_.emplace(node.value, std::move(instruction));
+}
+
 void Builder::keep(const Node& node, std::string_view what, BufferId buffer) {
   kept_[{node.value, std::string(what)}] = buffer;
 }

@@ -43,6 +43,9 @@ class Builder {
   BufferId labels() const { return labels_; }
   BufferId add_output(const Node& node);               // a new buffer
   void set_output(const Node& node, BufferId buffer);  // a buffer that exists
+  // From a node to the one that reads its value and emits the instruction, with what is added to it.
+  void postpone(const Node& node, Instruction instruction);
+  Instruction postponed(int value) const { return postponed_.at(value); }
   // From a node's forward pass to its backward pass.
   void keep(const Node& node, std::string_view what, BufferId buffer);
   BufferId kept(const Node& node, std::string_view what) const;
@@ -84,6 +87,7 @@ class Builder {
       gradients_;                   // by value; -1: no reader has given one yet, or nothing needs it any more
   std::vector<BufferId> partials_;  // by parameter; -1 where there is none
   std::map<std::pair<int, std::string>, BufferId> kept_;
+  std::map<int, Instruction> postponed_;  // by value
 };
 
 }  // namespace lockstep::program

@@ -25,6 +25,28 @@ std::vector<int> readers_of_values(const std::vector<Node>& nodes) {
   return readers;
 }
 
+// Where a batch norm stands, its statistics are made, and where the sum stands, the rest of it: an activation
+// less is written and read. If both operands are batch norms, the sum takes the first one, whose value would
+// have to wait for longer.
+void compute_norms_in_sums(std::vector<Node>& nodes) {
+  const std::vector<int> readers = readers_of_values(nodes);
+  for (Node& node : nodes) {
+    auto* const sum = std::get_if<AddNode>(&node.kind);
+    if (sum == nullptr) continue;
+    BatchNormNode* first = nullptr;
+    for (std::size_t operand = 0; operand < node.inputs.size(); ++operand) {
+      const int value = node.inputs[operand];
+      if (value == 0 || readers[static_cast<std::size_t>(value)] != 1) continue;
+      auto* const norm = std::get_if<BatchNormNode>(&nodes[static_cast<std::size_t>(value) - 1].kind);
+      if (norm == nullptr || norm->relu) continue;
+      if (first != nullptr && value > node.inputs[static_cast<std::size_t>(sum->normed)]) continue;
+      first = norm;
+      sum->normed = static_cast<int>(operand);
+    }
+    if (first != nullptr) first->in_sum = true;
+  }
+}
+
 }  // namespace
 
 // A fused node stands where its first node stood, so the order of gradients that meet stays what it was.
@@ -48,6 +70,7 @@ std::vector<Node> fuse(std::vector<Node> nodes) {
     numbers[static_cast<std::size_t>(value)] = node.value;
     fused.push_back(std::move(node));
   }
+  compute_norms_in_sums(fused);
   return fused;
 }
 

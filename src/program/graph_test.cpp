@@ -86,6 +86,26 @@ TEST(FuseGraph, AValueWithTwoReadersIsNotFused) {
   EXPECT_EQ(nodes[3].value, 4);
 }
 
+TEST(FuseGraph, AReluJoinsTheResidualSumThatItAloneReads) {
+  model::Model model = graph({2, 4, 4}, {{"conv1", Conv2d{2, {1, 1}}},
+                                         {"conv2", Conv2d{2, {1, 1}}},
+                                         {"add1", Add{}, {"conv1", "conv2"}},
+                                         {"relu1", Relu{}},
+                                         {"flatten1", Flatten{}}});
+  std::vector<Node> nodes = fuse(trim(lower(model)));
+  ASSERT_EQ(nodes.size(), 4U);
+  EXPECT_EQ(nodes[2].name, "add1+relu1");
+  EXPECT_TRUE(std::get<AddNode>(nodes[2].kind).relu);
+  EXPECT_THAT(
+      lines(compile_training(model)),
+      testing::IsSupersetOf({"add of add1+relu1: conv1 conv2 -> add1+relu1",
+                             "relu backward of add1+relu1: add1+relu1.d add1+relu1 -> add1+relu1.d"}));
+  model.layers.insert(model.layers.begin() + 4, {"add2", Add{}, {"add1", "relu1"}});
+  nodes = fuse(trim(lower(model)));
+  EXPECT_EQ(nodes[2].name, "add1");
+  EXPECT_FALSE(std::get<AddNode>(nodes[2].kind).relu);
+}
+
 TEST(CompileGraph, AResidualSumHandsOnItsGradientAndNothingOverwritesIt) {
   // Both operands of add1 end in a relu. The gradient of add1 is theirs, too: a relu that worked in place
   // would change the other one's.

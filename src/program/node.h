@@ -34,8 +34,9 @@ std::vector<Node> lower(const model::Model& model);
 // Cuts off rows and columns that never reach the loss. A value keeps what any of its readers needs.
 std::vector<Node> trim(std::vector<Node> nodes);
 
-// Joins a convolution with the relu and the 2x2 average pool behind it, a batch norm with the relu behind it.
-// A node joins the one before only if nothing else reads the value between them.
+// Joins a convolution with the relu and the 2x2 average pool behind it, a batch norm or a residual sum with
+// the relu behind it. A node joins the one before only if nothing else reads the value between them. A batch
+// norm that only a residual sum reads stays a node, but the sum computes its value.
 std::vector<Node> fuse(std::vector<Node> nodes);
 
 }  // namespace lockstep::program

@@ -57,7 +57,7 @@ struct SignatureOf {
     return {"running coefficients", {parameter, parameter, parameter, parameter}, {statistics}, 4, 1};
   }
   Signature operator()(const NormForward&) const {
-    return {"norm", {activation, statistics}, {activation}, 2, 1};
+    return {"norm", {activation, statistics, activation}, {activation}, 2, 1};
   }
   Signature operator()(const NormSums&) const {
     return {"norm sums", {activation, activation, statistics}, {statistics, partial, partial}, 3, 3};

@@ -76,7 +76,10 @@ struct PoolBackward {  // [dy] or, for a maximum, [dy, x] -> [dx]
 struct Unpool {  // [dy, mask] -> [dx]: back through an average pool and the relu before it
   Pool pool;
 };
-struct Add {};  // [a, b] -> [a + b], perhaps in place: a residual sum, or gradients that meet at a value
+// [a, b] -> [a + b], perhaps in place: a residual sum, or gradients that meet at a value.
+struct Add {
+  bool relu = false;  // the sum is behind a relu
+};
 // [x] -> [y] or, going back, [dy] -> [dx], perhaps in place. Both draw the same words.
 struct Dropout {
   std::uint32_t stream = 0;
@@ -138,10 +141,11 @@ struct RunningCoefficients {  // over elements: [running mean, running var, gamm
   int channels = 0;
   float eps = 0;
 };
-struct NormForward {  // over packs: [x, coefficients] -> [y]
+// Over packs: [x, coefficients] or, in a residual sum, [x, coefficients, addend] -> [y], perhaps in place.
+struct NormForward {
   Shape shape;
   PackGroups groups;
-  bool relu = false;  // y is behind a relu
+  bool relu = false;  // y is behind a relu; the addend is added before
 };
 // Over packs: [dy, x, coefficients] -> [sums by pack, gamma partial, beta partial].
 // With relu, dy counts where y > 0, else +0; y is computed again from x.

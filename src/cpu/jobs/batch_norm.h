@@ -17,9 +17,10 @@ using NormStatisticsFunction = void (*)(const NormStatisticsJob&);
 struct NormForwardJob {
   const float* x;
   const float* coefficients;
-  float* y;
+  const float* addend;  // of a residual sum; null: there is none
+  float* y;             // may be x or the addend
   int channels, positions;
-  bool relu;
+  bool relu;  // behind the sum
 };
 using NormForwardFunction = void (*)(const NormForwardJob&);
 

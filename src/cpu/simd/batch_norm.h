@@ -112,26 +112,28 @@ HWY_NOINLINE inline void norm_statistics(const NormStatisticsJob& job) {
 
 // ---- forward
 
-template <bool kRelu>
+template <bool kRelu, bool kSum>
 HWY_INLINE void norm_forward_of(const NormForwardJob& job) {
   const std::ptrdiff_t plane = static_cast<std::ptrdiff_t>(job.positions) * kPack;
   for (int c = 0; c < job.channels; ++c) {
     const Vec scale = broadcast(job.coefficients + 2 * job.channels + c);
     const Vec shift = broadcast(job.coefficients + 3 * job.channels + c);
-    const float* const x = job.x + c * plane;
-    float* const y = job.y + c * plane;
-    for (std::ptrdiff_t p = 0; p < plane; p += kPack) {
+    for (std::ptrdiff_t p = c * plane; p < (c + 1) * plane; p += kPack) {
       HWY_UNROLL(4) for (int v = 0; v < kVectors; ++v) {
-        const Vec sum = hn::MulAdd(load(x + p + v * kLanes), scale, shift);
-        store(kRelu ? relu(sum) : sum, y + p + v * kLanes);
+        const std::ptrdiff_t at = p + v * kLanes;
+        Vec y = hn::MulAdd(load(job.x + at), scale, shift);
+        if constexpr (kSum) y = hn::Add(y, load(job.addend + at));
+        store(kRelu ? relu(y) : y, job.y + at);
       }
     }
   }
 }
 
 HWY_NOINLINE inline void norm_forward(const NormForwardJob& job) {
-  if (job.relu) return norm_forward_of<true>(job);
-  norm_forward_of<false>(job);
+  if (job.addend != nullptr)
+    return job.relu ? norm_forward_of<true, true>(job) : norm_forward_of<false, true>(job);
+  if (job.relu) return norm_forward_of<true, false>(job);
+  norm_forward_of<false, false>(job);
 }
 
 // ---- backward

@@ -11,6 +11,11 @@ HWY_BEFORE_NAMESPACE();
 namespace lockstep::cpu::HWY_NAMESPACE {
 
 // to may be a or b.
+HWY_NOINLINE inline void sum_relu(const float* a, const float* b, float* to, std::size_t floats) {
+  for (std::size_t i = 0; i < floats; i += kLanes) store(relu(hn::Add(load(a + i), load(b + i))), to + i);
+}
+
+// to may be a or b.
 HWY_NOINLINE inline void sum_all(const float* a, const float* b, float* to, std::size_t floats) {
   for (std::size_t i = 0; i < floats; i += kLanes) store(hn::Add(load(a + i), load(b + i)), to + i);
 }

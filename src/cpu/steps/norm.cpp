@@ -57,7 +57,8 @@ class NormForwardStep : public NormStep {
   NormForwardStep(const program::NormForward& norm, const program::Instruction& i, const StepContext& context)
       : NormStep(norm.shape, norm.groups, i, context), relu_(norm.relu) {}
   void run_pack(const Work& work, int pack) const override {
-    kernels_.norm_forward({in(0, work, pack), of_group(inputs_[1], 4, work, pack), out(0, work, pack),
+    const float* const addend = inputs_.size() > 2 ? in(2, work, pack) : nullptr;
+    kernels_.norm_forward({in(0, work, pack), of_group(inputs_[1], 4, work, pack), addend, out(0, work, pack),
                            channels_, positions_, relu_});
   }
 

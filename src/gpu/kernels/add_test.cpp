@@ -1,4 +1,4 @@
-// The sum kernel as C++ against the naive twin, bit for bit.
+// The kernels of sums as C++ against the naive twins, bit for bit.
 #include "reference/add.h"
 
 #include <cmath>
@@ -7,7 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "base/same_bits_for_test.h"
-#include "gpu/kernels/kernels_host.h"
+#include "gpu/kernels/draw_for_test.h"
+#include "reference/relu.h"
 
 namespace lockstep::gpu {
 namespace {
@@ -35,6 +36,19 @@ TEST(AddKernel, EqualsTheTwinAlsoInPlace) {
   EXPECT_THAT(second, SameBits(expected));
   run_items(kItems, [&](HostKernels& k) { k.add(first.data(), first.data(), first.data(), kCount); });
   EXPECT_THAT(first, SameBits(reference::add(expected, expected)));
+}
+
+TEST(AddKernel, BehindAReluEqualsTheTwinsAlsoInPlace) {
+  Draw draw(3);
+  const std::vector<float> a = draw.with_ties(333), b = draw.with_ties(333);
+  const std::vector<float> expected = reference::relu_forward(reference::add(a, b));
+  std::vector<float> to(333), first = a, second = b;
+  run_items(blocks(333), [&](HostKernels& k) { k.add_relu(a.data(), b.data(), to.data(), 333); });
+  EXPECT_EQ(law_bits(to), law_bits(expected));
+  run_items(blocks(333), [&](HostKernels& k) { k.add_relu(first.data(), b.data(), first.data(), 333); });
+  EXPECT_EQ(law_bits(first), law_bits(expected));
+  run_items(blocks(333), [&](HostKernels& k) { k.add_relu(a.data(), second.data(), second.data(), 333); });
+  EXPECT_EQ(law_bits(second), law_bits(expected));
 }
 
 }  // namespace

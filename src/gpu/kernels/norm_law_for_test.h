@@ -98,11 +98,14 @@ class NormLaw {
     return result;
   }
 
-  std::vector<float> forward(const std::vector<float>& x, const std::vector<float>& coefficients) const {
+  // The addend of a residual sum may be missing.
+  std::vector<float> forward(const std::vector<float>& x, const std::vector<float>& coefficients,
+                             const std::vector<float>& addend = {}) const {
     std::vector<float> y(x.size());
     each([&](int e, int c, int i) {
       const auto of = [&](int n) { return number(coefficients, 4, group(e), n, index(c)); };
-      const float value = std::fma(x[at(e, c, i)], of(2), of(3));
+      float value = std::fma(x[at(e, c, i)], of(2), of(3));
+      if (!addend.empty()) value = value + addend[at(e, c, i)];
       y[at(e, c, i)] = !relu || value > 0 || value != value ? value : 0.0f;
     });
     return y;

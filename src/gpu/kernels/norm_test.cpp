@@ -83,8 +83,8 @@ class NormOperands {
     for (const auto& [first, last] : {std::pair{0, first_}, std::pair{first_, law.packs()}}) {
       if (first == last) continue;
       const HostKernels::NormShape shape{
-          law.channels, law.positions,   last - first,    law.examples - first * LANES,
-          first,        law.group_packs, law.relu ? 1 : 0};
+          law.channels, law.positions,   last - first,     law.examples - first * LANES,
+          first,        law.group_packs, law.relu ? 1 : 0, 0};
       const std::size_t from = static_cast<std::size_t>(first * LANES * law.channels * law.positions);
       run_items(static_cast<std::size_t>((last - first) * law.channels) + kOverhang,
                 [&](HostKernels& k) { launch(k, shape, from, static_cast<std::size_t>(first)); });
@@ -152,13 +152,34 @@ TEST(NormKernels, ForwardAlsoInPlace) {
     const std::vector<float> x = o.packed(o.x);
     std::vector<float> y = guarded(x.size()), in_place = x;
     o.over_packs([&](HostKernels& k, const HostKernels::NormShape& s, std::size_t from, std::size_t) {
-      k.norm_forward(x.data() + from, o.coefficients.data(), y.data() + kUntouched + from, s);
+      k.norm_forward(x.data() + from, o.coefficients.data(), nullptr, y.data() + kUntouched + from, s);
     });
     o.over_packs([&](HostKernels& k, const HostKernels::NormShape& s, std::size_t from, std::size_t) {
-      k.norm_forward(in_place.data() + from, o.coefficients.data(), in_place.data() + from, s);
+      k.norm_forward(in_place.data() + from, o.coefficients.data(), nullptr, in_place.data() + from, s);
     });
     EXPECT_THAT(o.plain(written(y)), SameBits(o.y));
     EXPECT_THAT(o.plain(in_place), SameBits(o.y));
+  });
+}
+
+// y lies over x, then over the addend; at last x is the addend, too.
+TEST(NormKernels, ForwardInAResidualSum) {
+  each_norm([](const NormOperands& o) {
+    for (const bool over_x : {true, false}) {
+      std::vector<float> x = o.packed(o.x), addend = o.packed(o.dy);
+      float* const y = over_x ? x.data() : addend.data();
+      o.over_packs([&](HostKernels& k, HostKernels::NormShape s, std::size_t from, std::size_t) {
+        s.adds = 1;
+        k.norm_forward(x.data() + from, o.coefficients.data(), addend.data() + from, y + from, s);
+      });
+      EXPECT_THAT(o.plain(over_x ? x : addend), SameBits(o.law.forward(o.x, o.coefficients, o.dy)));
+    }
+    std::vector<float> all = o.packed(o.x);
+    o.over_packs([&](HostKernels& k, HostKernels::NormShape s, std::size_t from, std::size_t) {
+      s.adds = 1;
+      k.norm_forward(all.data() + from, o.coefficients.data(), all.data() + from, all.data() + from, s);
+    });
+    EXPECT_THAT(o.plain(all), SameBits(o.law.forward(o.x, o.coefficients, o.x)));
   });
 }
 

@@ -13,7 +13,8 @@ NormShape norm_shape(const PackLaunches& launches, const program::Shape& shape, 
           .examples = group.examples,
           .first = group.number,
           .group_packs = groups.packs,
-          .relu = relu ? 1 : 0};
+          .relu = relu ? 1 : 0,
+          .adds = 0};
 }
 
 // Work-items of kernels that sum a channel of a pack, and of those that compute each element by itself.
@@ -30,8 +31,10 @@ void PackLaunches::operator()(const program::NormStatistics& norm) const {
 }
 
 void PackLaunches::operator()(const program::NormForward& norm) const {
-  const NormShape s = norm_shape(*this, norm.shape, norm.groups, norm.relu);
-  context.items("norm_forward", {in(0), in(1), out(0), s}, element_items(s, context.style));
+  NormShape s = norm_shape(*this, norm.shape, norm.groups, norm.relu);
+  s.adds = instruction.inputs.size() > 2 ? 1 : 0;
+  context.items("norm_forward", {in(0), in(1), in(s.adds == 1 ? 2 : 0), out(0), s},
+                element_items(s, context.style));
 }
 
 void PackLaunches::operator()(const program::NormSums& norm) const {

@@ -1,4 +1,4 @@
-// The residual sum.
+// The residual sum, with the relu and the batch norm that are fused into it.
 #pragma once
 #include "program/geometry.h"
 
@@ -10,16 +10,19 @@ struct ConvolutionNode;
 struct Node;
 
 struct AddNode {
-  static constexpr bool kTrained = false, kElementwise = true, kJoined = false;
+  static constexpr bool kTrained = false, kElementwise = true, kJoined = true;
+  bool relu = false;  // behind it
+  int normed = -1;    // the operand that is a batch norm computed here (BatchNormNode::in_sum); -1: none is
 
   static Shape needed_input(const Shape& output, const Shape&) { return output; }
   static void resize(const Shape&, const Shape&) {}
   static bool join(ConvolutionNode&) { return false; }
   static bool join(BatchNormNode&) { return false; }
+  static bool join(AddNode&) { return false; }
 
-  static void forward(Builder& builder, const Node& node);
+  void forward(Builder& builder, const Node& node) const;
   // Both operands get the same gradient, in the same buffer.
-  static void backward(Builder& builder, const Node& node);
+  void backward(Builder& builder, const Node& node) const;
 };
 
 }  // namespace lockstep::program

@@ -44,8 +44,13 @@ void BatchNormNode::forward(Builder& builder, const Node& node) const {
     builder.keep(node, "coefficients", coefficients);
     builder.keep(node, "triples", by_group);
   }
-  const BufferId y = builder.add_output(node);
-  builder.emit({NormForward{shape, groups, relu}, node.name, {x, coefficients}, {y}});
+  Instruction norm{NormForward{shape, groups, relu}, node.name, {x, coefficients}, {}};
+  if (in_sum) {
+    builder.postpone(node, std::move(norm));
+    return;
+  }
+  norm.outputs = {builder.add_output(node)};
+  builder.emit(std::move(norm));
 }
 
 void BatchNormNode::backward(Builder& builder, const Node& node) const {

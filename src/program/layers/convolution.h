@@ -5,6 +5,7 @@
 namespace lockstep::program {
 
 class Builder;
+struct AddNode;
 struct BatchNormNode;
 struct Node;
 
@@ -23,6 +24,7 @@ struct ConvolutionNode {
   // Becomes a part of the node before, if the pair can run as one.
   static bool join(ConvolutionNode&) { return false; }
   static bool join(BatchNormNode&) { return false; }
+  static bool join(AddNode&) { return false; }
 
   void forward(Builder& builder, const Node& node) const;
   void backward(Builder& builder, const Node& node) const;

@@ -7,6 +7,7 @@
 namespace lockstep::program {
 
 class Builder;
+struct AddNode;
 struct BatchNormNode;
 struct ConvolutionNode;
 struct Node;
@@ -22,6 +23,7 @@ struct DropoutNode {
   void resize(const Shape&, const Shape& output) { dropout.kept = output; }
   static bool join(ConvolutionNode&) { return false; }
   static bool join(BatchNormNode&) { return false; }
+  static bool join(AddNode&) { return false; }
 
   void forward(Builder& builder, const Node& node) const;
   void backward(Builder& builder, const Node& node) const;

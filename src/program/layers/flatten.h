@@ -5,6 +5,7 @@
 namespace lockstep::program {
 
 class Builder;
+struct AddNode;
 struct BatchNormNode;
 struct ConvolutionNode;
 struct Node;
@@ -16,6 +17,7 @@ struct FlattenNode {
   static void resize(const Shape&, const Shape&) {}
   static bool join(ConvolutionNode&) { return false; }
   static bool join(BatchNormNode&) { return false; }
+  static bool join(AddNode&) { return false; }
 
   static void forward(Builder& builder, const Node& node);
   static void backward(Builder& builder, const Node& node);

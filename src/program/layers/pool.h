@@ -5,6 +5,7 @@
 namespace lockstep::program {
 
 class Builder;
+struct AddNode;
 struct BatchNormNode;
 struct ConvolutionNode;
 struct Node;
@@ -17,6 +18,7 @@ struct PoolNode {
   void resize(const Shape& input, const Shape& output);
   bool join(ConvolutionNode& before) const;
   static bool join(BatchNormNode&) { return false; }
+  static bool join(AddNode&) { return false; }
 
   void forward(Builder& builder, const Node& node) const;
   void backward(Builder& builder, const Node& node) const;

@@ -16,6 +16,12 @@ bool ReluNode::join(BatchNormNode& before) {
   return true;
 }
 
+bool ReluNode::join(AddNode& before) {
+  if (before.relu) return false;
+  before.relu = true;
+  return true;
+}
+
 void ReluNode::forward(Builder& builder, const Node& node) {
   const BufferId y = builder.add_output(node);
   builder.emit({ReluForward{}, node.name, {builder.input(node)}, {y}});

@@ -1,10 +1,11 @@
-// Relu that stands alone; behind a convolution or a batch norm it is fused.
+// Relu that stands alone; behind a convolution, a batch norm or a residual sum it is fused.
 #pragma once
 #include "program/geometry.h"
 
 namespace lockstep::program {
 
 class Builder;
+struct AddNode;
 struct BatchNormNode;
 struct ConvolutionNode;
 struct Node;
@@ -16,6 +17,7 @@ struct ReluNode {
   static void resize(const Shape&, const Shape&) {}
   static bool join(ConvolutionNode& before);
   static bool join(BatchNormNode& before);
+  static bool join(AddNode& before);
 
   static void forward(Builder& builder, const Node& node);
   static void backward(Builder& builder, const Node& node);
