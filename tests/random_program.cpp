@@ -156,7 +156,7 @@ class Drawer {
                    to = activation(between(0, kActivations - 1));
     const std::vector<float> left = floats(rank, a), right = floats(rank, b);
     std::vector<float>& result = floats(rank, to);
-    switch (between(0, 2)) {
+    switch (between(0, 4)) {
       case 0:
         append_work(rank, {program::ReluForward{}, "relu", {a}, {to}});
         for (std::size_t i = 0; i < result.size(); ++i) result[i] = left[i] > 0 ? left[i] : 0;
@@ -164,6 +164,18 @@ class Drawer {
       case 1:
         append_work(rank, {program::ReluBackward{}, "relu", {a, b}, {to}});
         for (std::size_t i = 0; i < result.size(); ++i) result[i] = right[i] > 0 ? left[i] : 0;
+        break;
+      case 2: {
+        const BufferId y = activation(between(0, kActivations - 1));
+        const std::vector<float> passed = floats(rank, y);
+        append_work(rank, {program::ReluBackward{}, "relu", {a, y, b}, {to}});
+        for (std::size_t i = 0; i < result.size(); ++i) result[i] = passed[i] > 0 ? left[i] + right[i] : 0;
+        break;
+      }
+      case 3:
+        append_work(rank, {program::Add{.relu = true}, "add", {a, b}, {to}});
+        for (std::size_t i = 0; i < result.size(); ++i)
+          result[i] = left[i] + right[i] > 0 ? left[i] + right[i] : 0;
         break;
       default:
         append_work(rank, {program::Add{}, "add", {a, b}, {to}});

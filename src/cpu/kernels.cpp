@@ -88,6 +88,7 @@ constexpr Kernels make_kernels(std::string_view name) {
   row.bias_sums = bias_sums;
   row.relu = relu_all;
   row.relu_gradient = relu_gradient;
+  row.relu_gradient_of_sum = relu_gradient_of_sum;
   row.sum = sum_all;
   row.sum_relu = sum_relu;
   row.average_pool = average_pool;

@@ -45,6 +45,8 @@ struct Kernels {
   void (*bias_sums)(const float* dy, int channels, int positions, float* sums);  // per lane, adds from +0
   void (*relu)(const float* x, float* y, std::size_t floats);
   void (*relu_gradient)(const float* dy, const float* y, float* dx, std::size_t floats);
+  void (*relu_gradient_of_sum)(const float* a, const float* b, const float* y, float* dx,
+                               std::size_t floats);                                 // dx may be a or b
   void (*sum)(const float* a, const float* b, float* to, std::size_t floats);       // to may be a or b
   void (*sum_relu)(const float* a, const float* b, float* to, std::size_t floats);  // likewise
   PoolFunction average_pool, average_pool_gradient, maximum_pool, maximum_pool_gradient;

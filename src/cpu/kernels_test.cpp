@@ -246,5 +246,43 @@ TEST(Kernels, ReluKeepsNanAndMakesEveryZeroPositive) {
   });
 }
 
+TEST(Kernels, BackThroughAReluGradientsMeetAlsoInPlace) {
+  for_each_row([](const Kernels& row) {
+    std::mt19937 random(17);
+    std::uniform_real_distribution<float> uniform(-1, 1);
+    std::vector<float> a(48), b(48), y(48);
+    for (std::size_t i = 0; i < 48; ++i) {
+      a[i] = uniform(random);
+      b[i] = uniform(random);
+      y[i] = std::max(0.0f, uniform(random));
+    }
+    a[0] = b[0] = -0.0f;
+    y[0] = y[1] = std::numeric_limits<float>::denorm_min();
+    a[2] = std::numeric_limits<float>::infinity();
+    y[2] = 0;
+    y[3] = std::numeric_limits<float>::quiet_NaN();
+    const auto aligned = [](const std::vector<float>& values) {
+      AlignedBuffer<float> to(values.size());
+      std::ranges::copy(values, to.data());
+      return to;
+    };
+    const auto values = [](const AlignedBuffer<float>& of) {
+      return std::vector<float>(of.data(), of.data() + 48);
+    };
+    const AlignedBuffer<float> of_y = aligned(y);
+    AlignedBuffer<float> left = aligned(a), right = aligned(b), dx(48);
+    const std::vector<float> expected = reference::relu_gradient(y, reference::add(a, b));
+    row.relu_gradient_of_sum(left.data(), right.data(), of_y.data(), dx.data(), 48);
+    EXPECT_THAT(values(dx), SameBits(expected));
+    row.relu_gradient_of_sum(left.data(), right.data(), of_y.data(), left.data(), 48);
+    EXPECT_THAT(values(left), SameBits(expected));
+    left = aligned(a);
+    row.relu_gradient_of_sum(left.data(), right.data(), of_y.data(), right.data(), 48);
+    EXPECT_THAT(values(right), SameBits(expected));
+    row.relu_gradient_of_sum(left.data(), left.data(), of_y.data(), left.data(), 48);
+    EXPECT_THAT(values(left), SameBits(reference::relu_gradient(y, reference::add(a, a))));
+  });
+}
+
 }  // namespace
 }  // namespace lockstep::cpu

@@ -7,8 +7,9 @@
 
 namespace lockstep::program {
 
-Builder::Builder(const model::Model& model, const std::vector<Node>& nodes)
+Builder::Builder(const model::Model& model, const std::vector<Node>& nodes, const CompileOptions& options)
     : nodes_(nodes),
+      fuses_(options.fuse),
       parameters_(model::parameters_of(model)),
       wanted_(nodes.size() + 1, false),
       gradients_(nodes.size() + 1, -1) {
@@ -98,6 +99,21 @@ std::ptrdiff_t Builder::holders(BufferId gradient) const { return std::ranges::c
 BufferId Builder::overwritable(BufferId gradient, std::string name) {
   if (holders(gradient) == 1) return gradient;
   return add_buffer(std::move(name), Role::activation, buffer(gradient).elements);
+}
+
+BufferId Builder::gradient_before_relu(const Node& node) {
+  const BufferId dy = gradient(node), y = output(node);
+  std::vector<Instruction>& work = work_.back().instructions;
+  if (fuses_ && !work.empty() && holders(dy) == 1) {
+    Instruction& last = work.back();
+    if (std::holds_alternative<Add>(last.operation) && last.outputs[0] == dy) {
+      last = {ReluBackward{}, node.name, {last.inputs[0], y, last.inputs[1]}, {dy}};
+      return dy;
+    }
+  }
+  const BufferId to = overwritable(dy, node.name + ".dy");
+  emit({ReluBackward{}, node.name, {dy, y}, {to}});
+  return to;
 }
 
 void Builder::add_gradient(const Node& reader, std::size_t operand, BufferId gradient) {

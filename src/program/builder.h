@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "program/compile.h"
 #include "program/node.h"
 #include "program/program.h"
 
@@ -17,7 +18,7 @@ class Builder {
  public:
   // Makes the buffer of the input and one for each parameter. Requires: nodes are valid as long as this is
   // used.
-  Builder(const model::Model& model, const std::vector<Node>& nodes);
+  Builder(const model::Model& model, const std::vector<Node>& nodes, const CompileOptions& options);
 
   void forward();
   // Requires: add_sums() and forward() were called. `dz`: the gradient of the last node's value.
@@ -58,6 +59,9 @@ class Builder {
   // Where an instruction that reads `gradient` may put its result: in place, or in a new buffer of that name
   // if the gradient of another value lies in the buffer, too.
   BufferId overwritable(BufferId gradient, std::string name);
+  // Back through the relu that gave the node's output: a buffer that `node` alone has. Where gradients have
+  // just met, and nodes are fused, one instruction does both.
+  BufferId gradient_before_relu(const Node& node);
   // A reader's gradient of one of its inputs. The gradients of several readers meet by a chain of adds in the
   // order of these calls, which is the law's. Requires: the reader has emitted all that reads its own
   // gradient.
@@ -76,6 +80,7 @@ class Builder {
   std::ptrdiff_t holders(BufferId gradient) const;
 
   const std::vector<Node>& nodes_;
+  const bool fuses_;
   Program program_;
   const std::vector<model::Parameter> parameters_;
   std::vector<Instruction> prepares_;

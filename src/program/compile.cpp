@@ -18,7 +18,10 @@ std::vector<Node> nodes_of(const model::Model& model, const CompileOptions& opti
 class Compiler {
  public:
   Compiler(const model::Model& model, const CompileOptions& options)
-      : model_(model), options_(options), nodes_(nodes_of(model, options)), builder_(model, nodes_) {
+      : model_(model),
+        options_(options),
+        nodes_(nodes_of(model, options)),
+        builder_(model, nodes_, options_) {
     program_.classes = model::classes_of(model);
   }
 

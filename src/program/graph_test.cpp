@@ -126,10 +126,35 @@ TEST(CompileGraph, AResidualSumHandsOnItsGradientAndNothingOverwritesIt) {
           "input gradient of linear2+relu2: linear2+relu2.dy linear2.weight.backward -> linear2+relu2.dx",
           "weight gradient of linear2+relu2: linear1+relu1 linear2+relu2.dy -> linear2.weight.partial "
           "linear2.bias.partial",
-          "add of linear2+relu2: add1.d linear2+relu2.dx -> linear2+relu2.dx",
-          "relu backward of linear1+relu1: linear2+relu2.dx linear1+relu1 -> linear2+relu2.dx",
+          "relu backward of linear1+relu1: add1.d linear1+relu1 linear2+relu2.dx -> linear2+relu2.dx",
           "weight gradient of linear1+relu1: input linear2+relu2.dx -> linear1.weight.partial "
           "linear1.bias.partial"));
+}
+
+// Three gradients: two are added, and the last one on the way through the relu.
+TEST(CompileGraph, WhereGradientsMeetBehindAReluTheLastAddIsItsOwn) {
+  const model::Model model = graph({2}, {{"start", Linear{2}},
+                                         {"relu", Relu{}},
+                                         {"a", Linear{2}, {"relu"}},
+                                         {"b", Linear{2}, {"relu"}},
+                                         {"ab", Add{}, {"a", "b"}},
+                                         {"all", Add{}, {"ab", "relu"}}});
+  const auto backward = [&](const CompileOptions& options) {
+    std::vector<std::string> list = lines(compile_training(model, options));
+    std::erase_if(list, [](const std::string& line) {
+      return line.find(" all.d") == std::string::npos && line.find(" b.dx") == std::string::npos;
+    });
+    std::erase_if(list, [](const std::string& line) {
+      return !line.starts_with("add of") && !line.starts_with("relu backward");
+    });
+    return list;
+  };
+  EXPECT_THAT(backward({}),
+              testing::ElementsAre("add of b: all.d b.dx -> b.dx",
+                                   "relu backward of start+relu: b.dx start+relu a.dx -> b.dx"));
+  EXPECT_THAT(backward({.fuse = false}),
+              testing::ElementsAre("add of b: all.d b.dx -> b.dx", "add of a: b.dx a.dx -> b.dx",
+                                   "relu backward of relu: b.dx relu -> b.dx"));
 }
 
 TEST(CompileGraph, GradientsMeetInPlaceInReverseModelOrder) {

@@ -60,10 +60,10 @@ std::vector<Life> lives_of(const Program& program, const Nest& nest) {
 bool may_overwrite(const Instruction& instruction, std::size_t input) {
   const Operation& operation = instruction.operation;
   if (std::holds_alternative<Add>(operation) || std::holds_alternative<Dropout>(operation)) return true;
-  // Not over the coefficients, which are no activation.
-  if (std::holds_alternative<NormForward>(operation)) return input != 1;
-  return input == 0 && (std::holds_alternative<ReluBackward>(operation) ||
-                        std::holds_alternative<NormInputGradient>(operation));
+  // Operand 1 is y, or the coefficients.
+  if (std::holds_alternative<ReluBackward>(operation) || std::holds_alternative<NormForward>(operation))
+    return input != 1;
+  return input == 0 && std::holds_alternative<NormInputGradient>(operation);
 }
 
 }  // namespace lockstep::program

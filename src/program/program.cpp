@@ -26,7 +26,7 @@ struct SignatureOf {
   }
   Signature operator()(const ReluForward&) const { return {"relu", {activation}, {activation}, 1, 1}; }
   Signature operator()(const ReluBackward&) const {
-    return {"relu backward", {activation, activation}, {activation}, 2, 1};
+    return {"relu backward", {activation, activation, activation}, {activation}, 2, 1};
   }
   Signature operator()(const PoolForward&) const { return {"pool", {activation}, {activation}, 1, 1}; }
   Signature operator()(const PoolBackward&) const {

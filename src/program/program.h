@@ -65,9 +65,10 @@ struct Forward {  // [x, prepared] or, with a bias, [x, prepared, bias] -> [y] o
   Convolution convolution;
   Epilogue epilogue = Epilogue::none;
 };
-struct ReluForward {};   // [x] -> [y]
-struct ReluBackward {};  // [dy, y] -> [dx]
-struct PoolForward {     // [x] -> [y]
+struct ReluForward {};  // [x] -> [y]
+// [dy, y] -> [dx], or, where gradients have met, [a, y, b] -> [dx]: dy is a + b. Perhaps over dy, a or b.
+struct ReluBackward {};
+struct PoolForward {  // [x] -> [y]
   Pool pool;
 };
 struct PoolBackward {  // [dy] or, for a maximum, [dy, x] -> [dx]

@@ -21,6 +21,16 @@ HWY_NOINLINE inline void relu_gradient(const float* dy, const float* y, float* d
   }
 }
 
+// The same of dy = a + b. dx may be a or b.
+HWY_NOINLINE inline void relu_gradient_of_sum(const float* a, const float* b, const float* y, float* dx,
+                                              std::size_t floats) {
+  const Vec zero = hn::Zero(kTag);
+  for (std::size_t i = 0; i < floats; i += kLanes) {
+    const Vec dy = hn::Add(load(a + i), load(b + i));
+    store(hn::IfThenElseZero(hn::Gt(load(y + i), zero), dy), dx + i);
+  }
+}
+
 }  // namespace lockstep::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 #endif

@@ -11,8 +11,11 @@ class ReluStep : public PackStep {
   void run_pack(const Work& work, int pack) const override {
     if (inputs_.size() == 1) {
       kernels_.relu(in(0, work, pack), out(0, work, pack), floats_);
-    } else {
+    } else if (inputs_.size() == 2) {
       kernels_.relu_gradient(in(0, work, pack), in(1, work, pack), out(0, work, pack), floats_);
+    } else {
+      kernels_.relu_gradient_of_sum(in(0, work, pack), in(2, work, pack), in(1, work, pack),
+                                    out(0, work, pack), floats_);
     }
   }
 

@@ -21,12 +21,7 @@ void AddNode::forward(Builder& builder, const Node& node) const {
 }
 
 void AddNode::backward(Builder& builder, const Node& node) const {
-  BufferId dy = builder.gradient(node);
-  if (relu) {
-    const BufferId to = builder.overwritable(dy, node.name + ".dy");
-    builder.emit({ReluBackward{}, node.name, {dy, builder.output(node)}, {to}});
-    dy = to;
-  }
+  const BufferId dy = relu ? builder.gradient_before_relu(node) : builder.gradient(node);
   for (std::size_t operand = 0; operand < node.inputs.size(); ++operand) {
     if (builder.wants_gradient(node.inputs[operand])) builder.add_gradient(node, operand, dy);
   }

@@ -27,22 +27,19 @@ BufferId prepare(Builder& builder, const ConvolutionNode& n, Prepare::Use use) {
 
 // The gradient of what the convolution itself gives, before its epilogue.
 BufferId before_epilogue(Builder& builder, const Node& node, const ConvolutionNode& n) {
-  const BufferId dy = builder.gradient(node);
   switch (n.epilogue) {
     case Epilogue::none:
-      return dy;
-    case Epilogue::relu: {
-      const BufferId to = builder.overwritable(dy, node.name + ".dy");
-      builder.emit({ReluBackward{}, node.name, {dy, builder.output(node)}, {to}});
-      return to;
-    }
+      break;
+    case Epilogue::relu:
+      return builder.gradient_before_relu(node);
     case Epilogue::relu_average_pool: {
       const BufferId unpooled = builder.add_activation(node.name + ".dy", n.convolution.output);
-      builder.emit({Unpool{n.pool}, node.name, {dy, builder.kept(node, "mask")}, {unpooled}});
+      builder.emit(
+          {Unpool{n.pool}, node.name, {builder.gradient(node), builder.kept(node, "mask")}, {unpooled}});
       return unpooled;
     }
   }
-  return dy;
+  return builder.gradient(node);
 }
 
 }  // namespace

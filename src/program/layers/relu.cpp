@@ -28,9 +28,7 @@ void ReluNode::forward(Builder& builder, const Node& node) {
 }
 
 void ReluNode::backward(Builder& builder, const Node& node) {
-  const BufferId dy = builder.gradient(node), dx = builder.overwritable(dy, node.name + ".dx");
-  builder.emit({ReluBackward{}, node.name, {dy, builder.output(node)}, {dx}});
-  builder.add_gradient(node, 0, dx);
+  builder.add_gradient(node, 0, builder.gradient_before_relu(node));
 }
 
 }  // namespace lockstep::program
