@@ -191,6 +191,7 @@ Census::Census(const std::vector<std::string>& gpu_kinds)
   add_layer_kinds();
   add_update_rules();
   add_batch_norms(!gpu_kinds.empty());
+  add_fused();
   for (const std::string& kind : gpu_kinds) {
     rows_.push_back({kind, any, kind});
     rows_.push_back({kind + " beside CPUs", beside_cpus, kind});

@@ -44,6 +44,7 @@ class Census {
     int cases = 0;
   };
   void add_batch_norms(bool gpus);
+  void add_fused();
   void add_layer_kinds();
   void add_update_rules();
 
