@@ -100,6 +100,8 @@ TEST(BatchNormPasses, ASumComputesTheFirstBatchNormThatItAloneReads) {
   model = residual_model(0);
   model.layers.resize(3);
   model.layers.push_back({"add1", Add{}, {"relu1", "conv1"}});
+  model.layers.push_back({"flatten1", Flatten{}});
+  model.layers.push_back({"linear1", Linear{4}});
   EXPECT_THAT(normed_operands(model), ElementsAre(-1));
 }
 
