@@ -148,7 +148,7 @@ void ParentLine::send(char kind, std::string_view line) {
   while (!left.empty()) {
     const ssize_t written = ::write(descriptor_, left.data(), left.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) ::_exit(static_cast<int>(Fault::ours));  // nobody listens any more
+    if (written < 0) ::_exit(static_cast<int>(Fault::ours));  // the parent has closed its end
     left.remove_prefix(static_cast<std::size_t>(written));
   }
 }

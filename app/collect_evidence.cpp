@@ -53,7 +53,7 @@ std::string line_of(const Result& result) {
   return fmt::format("    {}{}{}\n", text, result.why.empty() ? "" : ": ", result.why);
 }
 
-// Whoever sends the file is not named in it.
+// The names of the user and of the machine. The archive leaves them out.
 std::vector<evidence::PrivateWord> private_words() {
   std::vector<evidence::PrivateWord> words;
   words.reserve(6);

@@ -77,7 +77,7 @@ class EvalCommand final : public Command {
     model::Model model = model::zoo_model(name, train::pictures_of(data.test));
     model.convolution = convolution(config, file).value_or(model.convolution);
     const auto [weights, vouched] = train::read_weights(file, model);
-    if (!vouched) std::cerr << runs::unvouched_text(path);
+    if (!vouched) std::cerr << runs::unvouched_text(path) << '\n';
     const std::vector<std::string> devices = crews_.list("--devices", devices_);
     train::Machine machine{.shares = shares_.value_or(std::vector<double>{})};
     expect_share_a_device("--shares", machine.shares, devices.size());

@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first bytes of a file, so many.
+// The first `bytes` bytes of a file, or all of a shorter one.
 std::string beginning_of(const fs::path& file, std::size_t bytes) {
   std::string text(bytes, '\0');
   std::ifstream in(file, std::ios::binary);

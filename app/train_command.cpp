@@ -61,7 +61,7 @@ std::optional<train::Weights> load_start(store::RunConfig& config, const model::
   const fs::path path = runs::file_of(*flags.load, runs::kWeightsFile);
   store::TensorFileReader file(path, store::Counters::skipped);
   auto [start, vouched] = train::read_weights(file, model);
-  if (!vouched) std::cerr << runs::unvouched_text(path);
+  if (!vouched) std::cerr << runs::unvouched_text(path) << '\n';
   config.job.load = to_hex(train::hash_of(start));
   if (!expected.empty() && config.job.load != expected)
     throw Error(Fault::data, "{}: expected weights with hash {} as {} says, found {}", path.string(),

@@ -218,7 +218,7 @@ TEST(Train, TrainsANetworkBuiltFromLayers) {
   EXPECT_NE(result.weights.hash(), initial_weights(model, 0).hash());
 }
 
-// Whoever builds a model from layers learns of it before anything is trained.
+// A mistake in the layers is an error before training begins.
 TEST(Train, RefusesLayersThatAreNoGraph) {
   const auto refusal = [](std::vector<Layer> layers) {
     const Model model{.name = "graph", .layers = std::move(layers)};

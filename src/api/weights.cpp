@@ -84,11 +84,7 @@ Weights load_weights(const std::filesystem::path& path, const Model& model,
   const model::Model inside = to_inside(model);
   store::TensorFileReader reader(path, store::Counters::skipped);
   const train::StoredWeights stored = train::read_weights(reader, inside);
-  if (!stored.vouched && on_warning) {
-    std::string line = runs::unvouched_text(path);
-    line.pop_back();  // its end
-    on_warning(line);
-  }
+  if (!stored.vouched && on_warning) on_warning(runs::unvouched_text(path));
   return to_public(stored.weights, inside);
 }
 

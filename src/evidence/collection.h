@@ -13,7 +13,7 @@ struct Ending {
   std::string wrong = {};     // in one line; empty: nothing
 };
 
-// Runs a part for at most so many seconds, and passes its rows on.
+// Runs a part for at most `seconds`, and passes its rows on.
 using RunPart = std::function<Ending(const Part& part, double seconds, const TakeRow& row)>;
 
 class Collection {

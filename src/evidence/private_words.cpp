@@ -7,7 +7,7 @@
 namespace lockstep::evidence {
 namespace {
 
-// Where drivers and libraries are installed for everybody.
+// Folders of the system. A path in one of them names a driver or a library, not a user.
 constexpr std::array<std::string_view, 10> kOfTheSystem{"/usr/", "/lib/",  "/lib64/", "/opt/", "/etc/",
                                                         "/dev/", "/proc/", "/sys/",   "/bin/", "/sbin/"};
 

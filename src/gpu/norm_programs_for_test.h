@@ -105,8 +105,8 @@ class NormPrograms {
   program::BufferId evaluation_y = -1;
 
  private:
-  // Nothing is left to chance, and packs are computed with the statistics of their own group. The sums of the
-  // gradients are not looked at: only a rank that is alone joins them.
+  // Accesses to the same numbers are ordered, and packs are computed with the statistics of their own group.
+  // The sums of the gradients are not checked: only a rank that is alone joins them.
   static void expect_right(std::vector<program::Program> programs) {
     program::check_order(programs);
     for (program::Program& p : programs) p.purpose = program::Purpose::replay;

@@ -72,7 +72,7 @@ Model zoo_model(std::string_view name, const Pictures& pictures) {
     const std::string fault = error.what();
     throw Error(Fault::usage, "model {} takes pictures of {}x{} or more, found {}: {}", name,
                 least_side_of(entry), least_side_of(entry), to_string(pictures.shape),
-                fault.substr(0, fault.find(';')));  // without the advice to whoever wrote the layers
+                fault.substr(0, fault.find(';')));  // the advice behind it is for users who write layers
   }
   return model;
 }

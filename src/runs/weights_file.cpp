@@ -27,7 +27,7 @@ store::TensorFile weights_file(const model::Model& model, const store::RunConfig
 }
 
 std::string unvouched_text(const std::filesystem::path& path) {
-  return fmt::format("{}: the file holds no hash of its weights; nothing vouches for them\n", path.string());
+  return fmt::format("{}: the file holds no hash of its weights; nothing vouches for them", path.string());
 }
 
 }  // namespace lockstep::runs

@@ -24,7 +24,7 @@ std::filesystem::path file_of(const std::filesystem::path& run_or_file, const ch
 store::TensorFile weights_file(const model::Model& model, const store::RunConfig& config,
                                const train::Weights& weights, std::size_t epochs);
 
-// What people are told, on a line of its own, of a file that holds no hash of its weights.
+// What users are told of a file that holds no hash of its weights: one line, without its end.
 std::string unvouched_text(const std::filesystem::path& path);
 
 }  // namespace lockstep::runs
